@@ -1,11 +1,12 @@
 import { el, fill, labelled, select } from "../../src/cli/view/page/dom.ts";
 import { Latest } from "../../src/cli/view/page/requests.ts";
-import type { Reading } from "../../src/cli/view/page/view.ts";
-import { bytesText, counted } from "../../src/cli/view/page/words.ts";
+import type { Panel } from "../../src/cli/view/page/view.ts";
+import { sizeText } from "../../src/cli/view/page/words.ts";
 import type { ViewedArray } from "../../src/flows/view/describe-node.ts";
 import { type OpenSource, plan, rechunk, type SliceOption } from "../../src/index.ts";
 import { zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
+import { counted } from "../../src/util/names.ts";
 import { saveZip } from "./save-zip.ts";
 
 const STOPPING = "Stopping …";
@@ -19,7 +20,7 @@ interface Row {
 }
 
 /** A form that saves an array, or a part of it, as a zip with other chunks. */
-export class TakeAway implements Reading {
+export class TakeAway implements Panel {
   readonly root = el("section", { class: "card", "aria-label": "Take away" });
   readonly #source: OpenSource;
   readonly #name: string;
@@ -93,8 +94,8 @@ export class TakeAway implements Reading {
         const strategies = [...new Set(jobs.map(({ strategy }) => strategy))].join(", ");
         fill(
           this.#status,
-          `${counted(tasks, "task")} (${strategies}): ${counted(chunksRead, "chunk")} read, ${bytesText(decodedBytes)} decoded; ` +
-            `${counted(chunksWritten, "chunk")} written, ${bytesText(logicalBytes)} of items. Takes ${bytesText(predictedPeak)} of memory.`,
+          `${counted(tasks, "task")} (${strategies}): ${counted(chunksRead, "chunk")} read, ${sizeText(decodedBytes)} decoded; ` +
+            `${counted(chunksWritten, "chunk")} written, ${sizeText(logicalBytes)} of items. Takes ${sizeText(predictedPeak)} of memory.`,
         );
       },
       (error) => this.#fail(error),
@@ -118,10 +119,10 @@ export class TakeAway implements Reading {
               if (event.type === "task-end") this.#bar.value = ++done / Math.max(1, tasks);
               if (event.type === "written") bytes += event.size;
               if (event.type === "retry") fill(this.#status, `Asking again: ${event.retry.error.message}`);
-              else fill(this.#status, `${bytesText(bytes)} written`);
+              else fill(this.#status, `${sizeText(bytes)} written`);
             },
           });
-          this.#setRunning(false, `${await zip.finish()} ${bytesText(bytes)} of values.`);
+          this.#setRunning(false, `${await zip.finish()} ${sizeText(bytes)} of values.`);
         } catch (error) {
           await zip.giveUp();
           if (this.#status.textContent === STOPPING) fill(this.#status, "Stopped. Nothing is left.");

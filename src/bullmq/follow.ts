@@ -3,7 +3,7 @@ import { ZarrflowError } from "../util/errors.ts";
 import { assertKnown, isObject, type OptionNames } from "../util/options.ts";
 import { pause } from "../util/pause.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
-import { failureOf, type PlanOption, runId } from "./job-data.ts";
+import { failureFrom, type PlanOption, runId } from "./job-data.ts";
 import { statusAt } from "./status.ts";
 
 /** An event of a job of a run, on any machine. */
@@ -76,7 +76,7 @@ export async function follow(plan: PlanOption, options: FollowOptions): Promise<
         });
       }
       if (found.report) return found.report;
-      if (found.state === "failed") throw failureOf(found.reason ?? "");
+      if (found.state === "failed") throw failureFrom(found.reason ?? "");
       await pause(POLL_MS, connection.signal);
     }
   } finally {

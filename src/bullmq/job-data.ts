@@ -94,7 +94,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The failure from the text that a job kept. */
-export function failureOf(reason: string): ZarrflowError {
+export function failureFrom(reason: string): ZarrflowError {
   const [, code = "", words = reason] = /^([a-z-]+): (.*)$/s.exec(reason) ?? [];
   const known = Object.hasOwn(EXIT_CODES, code) ? (code as ErrorCode) : "transient";
   return ZarrflowError.like({ code: known, reason: known === code ? words : reason, details: {} });

@@ -4,7 +4,7 @@ import { commandList, commandNames, loadListed } from "./command-list.ts";
 import { optimiseLater, optimiseRequests } from "./node-process.ts";
 import type { Command, UnknownFlag } from "./parse-arguments.ts";
 import { ClosedPipe, listenToInterrupts, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
-import { failureText, UnfinishedRun } from "./text/failure.ts";
+import { failureText, UnfinishedRunError } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
 
 /** The exit code of a run that the system stopped, and that can be resumed. */
@@ -71,7 +71,7 @@ function printFailure(
   const { interruption } = interrupts;
   if (thrown instanceof ClosedPipe && !interruption) return 0;
   const requeued = thrown instanceof Error && "exitCode" in thrown && thrown.name === "Requeue";
-  const unfinished = thrown instanceof UnfinishedRun ? thrown : undefined;
+  const unfinished = thrown instanceof UnfinishedRunError ? thrown : undefined;
   const error = interruption
     ? new ZarrflowError("aborted", interruption.message)
     : (unfinished?.cause ?? thrown);

@@ -9,7 +9,7 @@ import type { StoreAccess } from "../stores/access.ts";
 import type { AccessRetry } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { parseBytes, parseDuration } from "../util/units.ts";
-import type { Values } from "./parse-arguments.ts";
+import type { FlagValues } from "./parse-arguments.ts";
 import {
   type accessOptions,
   type changingOptions,
@@ -24,7 +24,7 @@ import {
   type writeEmptyChunksOption,
   type writingOptions,
 } from "./shared-options.ts";
-import { valuesOf } from "./value-options.ts";
+import { valueChangesOf } from "./value-options.ts";
 
 /** Converts the flags that change arrays to options of a flow. */
 export function changesOf({
@@ -36,10 +36,10 @@ export function changesOf({
   "allow-loss": losses,
   "keep-formats": keepFormats,
   ...values
-}: Values<typeof changingOptions>): Changes {
+}: FlagValues<typeof changingOptions>): Changes {
   return {
     mustChange: true,
-    ...valuesOf(values),
+    ...valueChangesOf(values),
     ...(chunks && { chunks }),
     ...(shards && { shards }),
     ...(match && { match }),
@@ -58,12 +58,12 @@ export function copyChangesOf(values: Parameters<typeof changesOf>[0]): Changes 
 }
 
 /** Converts the filter flags to options of a flow. */
-export function filterOf({ include, exclude, alone }: Values<typeof filterOptions>): KeyFilter {
+export function filterOf({ include, exclude, alone }: FlagValues<typeof filterOptions>): KeyFilter {
   return { ...(include && { include }), ...(exclude && { exclude }), ...(alone && { companions: false }) };
 }
 
 /** Converts the access flags to options of a flow. */
-export function accessOf({
+export function storeAccessOf({
   anonymous,
   "missing-403": missing403,
   header,
@@ -71,7 +71,7 @@ export function accessOf({
   timeout,
   "v2-separator": separator,
   "max-metadata": maxMetadata,
-}: Values<typeof accessOptions>): StoreAccess & FormatOptions {
+}: FlagValues<typeof accessOptions>): StoreAccess & FormatOptions {
   return {
     ...(anonymous && { anonymous }),
     ...(missing403 && { missing403 }),
@@ -84,20 +84,20 @@ export function accessOf({
 
 function retryOf(attempts: string | undefined, timeout: string | undefined): AccessRetry {
   return {
-    ...(attempts !== undefined && { attempts: wholeNumber("attempts", attempts) }),
+    ...(attempts !== undefined && { attempts: countOf("attempts", attempts) }),
     ...(timeout !== undefined && { timeout: parseDuration(timeout) / 1000 }),
   };
 }
 
 /** Converts the flags for reading arrays to options of a flow. @throws `invalid-option` */
 export function readingOf(
-  values: Values<typeof readingOptions>,
+  values: FlagValues<typeof readingOptions>,
 ): StoreAccess & FormatOptions & Pick<ReadOptions, "maxMemory" | "concurrency"> {
   const { "max-mem": maxMemory, io } = values;
   return {
-    ...accessOf(values),
+    ...storeAccessOf(values),
     ...(maxMemory !== undefined && { maxMemory: sizeOf("max-mem", maxMemory) }),
-    ...(io !== undefined && { concurrency: io === "auto" ? io : wholeNumber("io", io) }),
+    ...(io !== undefined && { concurrency: io === "auto" ? io : countOf("io", io) }),
   };
 }
 
@@ -105,14 +105,14 @@ export function readingOf(
 function existingOf({
   "if-exists": ifExists,
   update,
-}: Values<typeof existingOptions & typeof updateOption>): Pick<PlanOptions, "ifExists"> {
+}: FlagValues<typeof existingOptions & typeof updateOption>): Pick<PlanOptions, "ifExists"> {
   if (update) return { ifExists: "update" };
   return ifExists ? { ifExists } : {};
 }
 
 /** Converts the flags that affect the plan to options of a flow. @throws `invalid-option` */
 export function planOptions(
-  values: Values<
+  values: FlagValues<
     typeof readingOptions &
       typeof rateOptions &
       typeof profileOption &
@@ -127,9 +127,9 @@ export function planOptions(
   return {
     ...readingOf(values),
     ...existingOf(values),
-    ...(rate !== undefined && { requestsPerSecond: wholeNumber("max-requests-per-second", rate) }),
+    ...(rate !== undefined && { requestsPerSecond: countOf("max-requests-per-second", rate) }),
     ...(bwlimit !== undefined && { bytesPerSecond: rateOf("bwlimit", bwlimit) }),
-    ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
+    ...(threads !== undefined && { threads: countOf("threads", threads) }),
     ...(values["store-profile"] && { storeProfile: values["store-profile"] }),
     ...(strategy && { strategy }),
     ...(scratch !== undefined && { scratch }),
@@ -139,7 +139,7 @@ export function planOptions(
 }
 
 /** Converts the flags that affect the run to options of a flow. @throws `invalid-option` */
-export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
+export function runOptions(values: FlagValues<typeof writingOptions>, signal: AbortSignal): RunOptions {
   const { verify = false, resume = false, fsync = false, "verify-source": verifySource = false } = values;
   const { "break-lock": breakLock = false } = values;
   return { verify, resume, verifySource, fsync, breakLock, signal };
@@ -164,7 +164,7 @@ export function rateOf(name: string, text: string): number {
   return sizeOf(name, text.replace(/\/s$/, ""));
 }
 
-export function wholeNumber(name: string, text: string): number {
+export function countOf(name: string, text: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : 0;
   if (Number.isSafeInteger(number) && number >= 1) return number;
   throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`, {

@@ -50,7 +50,7 @@ type Value<O extends Option> = O["type"] extends "boolean"
     : string;
 
 /** The values of the flags in a table; undefined for absent ones. */
-export type Values<O extends Options> = {
+export type FlagValues<O extends Options> = {
   readonly [Name in keyof O]?: O[Name]["multiple"] extends true ? readonly Value<O[Name]>[] : Value<O[Name]>;
 };
 
@@ -83,7 +83,7 @@ export class UnknownFlag extends Error {
 export function parseArguments<O extends Options>(
   args: readonly string[],
   { usage, operands: [least, most], options }: Grammar<O>,
-): { operands: readonly string[]; values: Values<O>; warnings: readonly string[] } {
+): { operands: readonly string[]; values: FlagValues<O>; warnings: readonly string[] } {
   const types = Object.entries(options).flatMap(([name, { type, bare, short, alias }]) => {
     const typed = { type: bare === undefined ? type : "boolean" } as const;
     return [
@@ -118,7 +118,7 @@ export function parseArguments<O extends Options>(
       "Give a folder, a zip or a URL, or ./- for a folder of that name.",
     );
   const warnings = [...values.keys()].flatMap((name) => withoutEffect(name, options, values) ?? []);
-  return { operands, values: Object.fromEntries(values) as Values<O>, warnings };
+  return { operands, values: Object.fromEntries(values) as FlagValues<O>, warnings };
 }
 
 function longName(rawName: string, options: Options): string {
@@ -234,7 +234,7 @@ interface TypedDefinition<O extends Options> extends CommandText {
   /** The minimum and maximum number of operands. */
   readonly operands: readonly [number, number];
   readonly options: O;
-  run(operands: readonly string[], values: Values<O>, terminal: Terminal): Promise<void>;
+  run(operands: readonly string[], values: FlagValues<O>, terminal: Terminal): Promise<void>;
 }
 
 /** A command as exported by its module. */

@@ -1,5 +1,5 @@
 import type { PlannedFlow } from "../flows/request/flow.ts";
-import { place } from "../flows/text/format.ts";
+import { locationText } from "../flows/text/format.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { EventOptions, FlowEvent, RunReport } from "../run/events.ts";
 import { packageVersion } from "../util/package-version.node.ts";
@@ -9,7 +9,7 @@ import { assertFilesApart, assertOutputReplaceable, writeOutputFile } from "./fi
 import { followRun, peakMemory } from "./node-process.ts";
 import { runOptions } from "./option-values.ts";
 import { assertNamedAsPage } from "./output-names.ts";
-import type { Values } from "./parse-arguments.ts";
+import type { FlagValues } from "./parse-arguments.ts";
 import { eventAdvance, RetryLog, warningText } from "./progress/event-progress.ts";
 import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
@@ -19,14 +19,14 @@ import {
   commandLine,
   failureText,
   resumingCommand,
-  UnfinishedRun,
+  UnfinishedRunError,
   type UnfinishedWords,
 } from "./text/failure.ts";
 import { reportText } from "./text/report.ts";
 import { toJson } from "./text/results.ts";
 import type { TraceFile } from "./trace.ts";
 
-type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
+type FlowValues = FlagValues<typeof writingOptions & typeof updateOption & typeof outputOptions>;
 type OnEvent = (event: FlowEvent) => void;
 
 /** Plans and runs a flow, and reports the result. With `--dry-run`, only checks the flow and prints its plan. */
@@ -145,7 +145,7 @@ async function assertPage(file: string): Promise<void> {
 
 /** The text that the terminal shows for a failure. */
 function reportedFailure(thrown: unknown): string {
-  const unfinished = thrown instanceof UnfinishedRun ? thrown : undefined;
+  const unfinished = thrown instanceof UnfinishedRunError ? thrown : undefined;
   return redact(failureText(unfinished?.cause ?? thrown, { unfinished: unfinished?.words }));
 }
 
@@ -171,7 +171,7 @@ async function runShowingProgress(
       },
     });
   } catch (error) {
-    throw unfinished ? new UnfinishedRun(error, unfinished) : error;
+    throw unfinished ? new UnfinishedRunError(error, unfinished) : error;
   } finally {
     view.stop();
   }
@@ -182,7 +182,7 @@ function unfinishedWords({ stages, target }: Plan, tasks: number): UnfinishedWor
     tasks,
     allTasks: stages.reduce((sum, inStage) => sum + inStage, 0),
     resume: resumingCommand(),
-    clean: commandLine(["clean", place(target.store, target.path)]),
+    clean: commandLine(["clean", locationText(target.store, target.path)]),
   };
 }
 

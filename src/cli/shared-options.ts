@@ -4,7 +4,7 @@ import { optionCodecs } from "../meta/codec-option.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { environmentAccess, headersIn } from "../stores/http/headers.ts";
-import type { Effect, Options, Values } from "./parse-arguments.ts";
+import type { Effect, FlagValues, Options } from "./parse-arguments.ts";
 import { valueOptions } from "./value-options.ts";
 
 /** The same flags, with a rule for when they have an effect. */
@@ -346,7 +346,7 @@ export function planAccessOf({
   header,
   query,
   "trust-map": trustMap,
-}: Values<typeof planAccessOptions>): Pick<StoreAccess, "headers" | "query"> & { trustMap?: boolean } {
+}: FlagValues<typeof planAccessOptions>): Pick<StoreAccess, "headers" | "query"> & { trustMap?: boolean } {
   return {
     ...(trustMap && { trustMap }),
     ...headersOf(header),

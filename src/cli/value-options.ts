@@ -2,7 +2,7 @@ import type { ArrayChanges, PackedType, PackOption, ValueChanges } from "../flow
 import type { FillOption } from "../hierarchy/create/metadata.ts";
 import type { DataTypeText } from "../meta/data-type-option.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { Options, Values } from "./parse-arguments.ts";
+import type { FlagValues, Options } from "./parse-arguments.ts";
 
 /** Flags that change the values of arrays. */
 export const valueOptions = {
@@ -53,14 +53,14 @@ export const valueOptions = {
 } as const satisfies Options;
 
 /** Converts these flags to options of a flow. @throws `invalid-option` */
-export function valuesOf({
+export function valueChangesOf({
   dtype = [],
   unpack = [],
   pack = [],
   "fill-value": fills = [],
   map = [],
   overflow,
-}: Values<typeof valueOptions>): { readonly arrays?: ArrayChanges } {
+}: FlagValues<typeof valueOptions>): { readonly arrays?: ArrayChanges } {
   const arrays = new Map<string, ValueChanges>();
   const add = (name: string, changes: ValueChanges) => {
     const clamped = overflow === "clamp" ? ({ overflow } as const) : {};

@@ -14,7 +14,7 @@ import {
 import { assertNoMore, levelOption, parseLevel } from "./option-parts.ts";
 
 /** Documents that name this codec are rejected when they are read. */
-export const pickle = {
+const pickle = {
   name: "pickle",
   kind: "array-to-bytes",
   role: "serializer",
@@ -23,7 +23,7 @@ export const pickle = {
   refused: "reading a pickle can run any code",
 } as const satisfies CodecDescriptor;
 
-export const pcodec = {
+const pcodec = {
   name: "pcodec",
   kind: "bytes-to-bytes",
   role: "compressor",
@@ -32,7 +32,7 @@ export const pcodec = {
   refused: "Pco has no implementation in JavaScript; convert the array with zarr-python",
 } as const satisfies CodecDescriptor;
 
-export const zfpy = {
+const zfpy = {
   name: "zfpy",
   kind: "bytes-to-bytes",
   role: "compressor",
@@ -41,7 +41,7 @@ export const zfpy = {
   refused: "ZFP has no implementation in JavaScript; convert the array with zarr-python",
 } as const satisfies CodecDescriptor;
 
-export const castValue = {
+const castValue = {
   name: "cast_value",
   kind: "array-to-array",
   role: "filter",
@@ -53,7 +53,7 @@ export const castValue = {
   load: async () => (await import("./filters/value-codec.ts")).createCastValue,
 } as const satisfies CodecDescriptor;
 
-export const scaleOffset = {
+const scaleOffset = {
   name: "scale_offset",
   kind: "array-to-array",
   role: "filter",
@@ -68,7 +68,7 @@ export const scaleOffset = {
   load: async () => (await import("./filters/value-codec.ts")).createScaleOffset,
 } as const satisfies CodecDescriptor;
 
-export const transpose = {
+const transpose = {
   name: "transpose",
   kind: "array-to-array",
   role: "filter",
@@ -82,7 +82,7 @@ export const transpose = {
 } as const satisfies CodecDescriptor;
 
 /** `packbits` of v3. The filter of the same name in numcodecs is a different codec. */
-export const bitPacking = {
+const bitPacking = {
   name: "v3.packbits",
   kind: "array-to-bytes",
   role: "serializer",
@@ -94,7 +94,7 @@ export const bitPacking = {
 } as const satisfies CodecDescriptor;
 
 /** A draft of v3 called the codec `endian`. */
-export const bytes = {
+const bytes = {
   name: "bytes",
   kind: "array-to-bytes",
   role: "serializer",
@@ -108,7 +108,7 @@ export const bytes = {
   load: async () => (await import("./items/bytes.ts")).createBytes,
 } as const satisfies CodecDescriptor;
 
-export const sharding = {
+const sharding = {
   name: "sharding_indexed",
   kind: "array-to-bytes",
   role: "serializer",
@@ -122,7 +122,7 @@ export const sharding = {
 } as const satisfies CodecDescriptor;
 
 /** Objects, or as a filter numbers of one type, in nested lists. */
-export const json2 = {
+const json2 = {
   name: "json2",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -135,7 +135,7 @@ export const json2 = {
   load: async () => (await import("./items/tree.ts")).createJson2,
 } as const satisfies CodecDescriptor;
 
-export const msgpack2 = {
+const msgpack2 = {
   ...json2,
   name: "msgpack2",
   aliases: { v2: "msgpack2" },
@@ -150,7 +150,7 @@ const vlen = {
   engines: TYPESCRIPT,
 } as const satisfies Partial<CodecDescriptor>;
 
-export const vlenUtf8 = {
+const vlenUtf8 = {
   ...vlen,
   name: "vlen-utf8",
   aliases: { v2: "vlen-utf8", v3: "vlen-utf8" },
@@ -159,7 +159,7 @@ export const vlenUtf8 = {
   load: async () => (await import("./items/vlen.ts")).createVlenUtf8,
 } as const satisfies CodecDescriptor;
 
-export const vlenBytes = {
+const vlenBytes = {
   ...vlen,
   name: "vlen-bytes",
   aliases: { v2: "vlen-bytes", v3: "vlen-bytes" },
@@ -168,7 +168,7 @@ export const vlenBytes = {
   load: async () => (await import("./items/vlen.ts")).createVlenBytes,
 } as const satisfies CodecDescriptor;
 
-export const vlenArray = {
+const vlenArray = {
   ...vlen,
   name: "vlen-array",
   aliases: { v2: "vlen-array" },
@@ -177,7 +177,7 @@ export const vlenArray = {
 } as const satisfies CodecDescriptor;
 
 /** The layout of variable data in ZEP 7. Documents do not name it: the data type implies it. */
-export const zep0007 = {
+const zep0007 = {
   name: "zep0007",
   kind: "array-to-bytes",
   role: "serializer",
@@ -188,7 +188,7 @@ export const zep0007 = {
   load: async () => (await import("./items/zep0007.ts")).createZep0007,
 } as const satisfies CodecDescriptor;
 
-export const astype = {
+const astype = {
   name: "astype",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -201,7 +201,7 @@ export const astype = {
   load: async () => (await import("./filters/number-filters.ts")).createAstype,
 } as const satisfies CodecDescriptor;
 
-export const base64 = {
+const base64 = {
   name: "base64",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -212,7 +212,7 @@ export const base64 = {
   load: async () => (await import("./filters/base64.ts")).createBase64,
 } as const satisfies CodecDescriptor;
 
-export const bitround = {
+const bitround = {
   name: "bitround",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -226,7 +226,7 @@ export const bitround = {
   load: async () => (await import("./filters/number-filters.ts")).createBitround,
 } as const satisfies CodecDescriptor;
 
-export const bz2 = {
+const bz2 = {
   name: "bz2",
   kind: "bytes-to-bytes",
   role: "compressor",
@@ -239,7 +239,7 @@ export const bz2 = {
   load: async () => (await import("./bz2/codec.ts")).createBz2,
 } as const satisfies CodecDescriptor;
 
-export const categorize = {
+const categorize = {
   name: "categorize",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -258,21 +258,21 @@ const checksum = {
   engines: TYPESCRIPT,
 } as const satisfies Partial<CodecDescriptor>;
 
-export const adler32 = {
+const adler32 = {
   ...checksum,
   name: "adler32",
   aliases: { v2: "adler32", v3: "numcodecs.adler32" },
   load: async () => (await import("./checksum.ts")).createAdler32,
 } as const satisfies CodecDescriptor;
 
-export const crc32 = {
+const crc32 = {
   ...checksum,
   name: "crc32",
   aliases: { v2: "crc32", v3: "numcodecs.crc32" },
   load: async () => (await import("./checksum.ts")).createCrc32,
 } as const satisfies CodecDescriptor;
 
-export const crc32c = {
+const crc32c = {
   ...checksum,
   name: "crc32c",
   aliases: { v2: "crc32c", v3: "crc32c", alsoV3: ["numcodecs.crc32c"] },
@@ -281,14 +281,14 @@ export const crc32c = {
   load: async () => (await import("./checksum.ts")).createCrc32c,
 } as const satisfies CodecDescriptor;
 
-export const fletcher32 = {
+const fletcher32 = {
   ...checksum,
   name: "fletcher32",
   aliases: { v2: "fletcher32", v3: "numcodecs.fletcher32" },
   load: async () => (await import("./checksum.ts")).createFletcher32,
 } as const satisfies CodecDescriptor;
 
-export const jenkinsLookup3 = {
+const jenkinsLookup3 = {
   ...checksum,
   name: "jenkins_lookup3",
   aliases: { v2: "jenkins_lookup3", v3: "numcodecs.jenkins_lookup3" },
@@ -303,7 +303,7 @@ const deflate = {
   engines: { node: "`node:zlib`", browser: "fflate" },
 } as const satisfies Partial<CodecDescriptor>;
 
-export const gzip = {
+const gzip = {
   ...deflate,
   name: "gzip",
   aliases: { v2: "gzip", v3Draft: "gzip", v3: "gzip", alsoV3: ["numcodecs.gzip"] },
@@ -314,7 +314,7 @@ export const gzip = {
   load: async () => (await import("./deflate/codec.ts")).loadGzip(),
 } as const satisfies CodecDescriptor;
 
-export const zlib = {
+const zlib = {
   ...deflate,
   name: "zlib",
   aliases: { v1: "zlib", v2: "zlib", v3Draft: "zlib", v3: "numcodecs.zlib" },
@@ -325,14 +325,14 @@ export const zlib = {
 } as const satisfies CodecDescriptor;
 
 /** The codec that v1 calls `gzip`. */
-export const v1Gzip = {
+const v1Gzip = {
   ...deflate,
   name: "v1.gzip",
   aliases: { v1: "gzip" },
   load: async () => (await import("./deflate/codec.ts")).loadV1Gzip(),
 } as const satisfies CodecDescriptor;
 
-export const delta = {
+const delta = {
   name: "delta",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -344,7 +344,7 @@ export const delta = {
   load: async () => (await import("./filters/number-filters.ts")).loadDelta(),
 } as const satisfies CodecDescriptor;
 
-export const fixedscaleoffset = {
+const fixedscaleoffset = {
   name: "fixedscaleoffset",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -361,7 +361,7 @@ export const fixedscaleoffset = {
   load: async () => (await import("./filters/number-filters.ts")).createFixedScaleOffset,
 } as const satisfies CodecDescriptor;
 
-export const lz4 = {
+const lz4 = {
   name: "lz4",
   kind: "bytes-to-bytes",
   role: "compressor",
@@ -374,7 +374,7 @@ export const lz4 = {
   load: async () => (await import("./lz4.ts")).createLz4,
 } as const satisfies CodecDescriptor;
 
-export const lzma = {
+const lzma = {
   name: "lzma",
   kind: "bytes-to-bytes",
   role: "compressor",
@@ -389,7 +389,7 @@ export const lzma = {
   load: async () => (await import("./lzma/codec.ts")).createLzma,
 } as const satisfies CodecDescriptor;
 
-export const packbits = {
+const packbits = {
   name: "packbits",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -401,7 +401,7 @@ export const packbits = {
   load: async () => (await import("./filters/byte-filters.ts")).createPackbits,
 } as const satisfies CodecDescriptor;
 
-export const quantize = {
+const quantize = {
   name: "quantize",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -418,7 +418,7 @@ export const quantize = {
   load: async () => (await import("./filters/number-filters.ts")).createQuantize,
 } as const satisfies CodecDescriptor;
 
-export const shuffle = {
+const shuffle = {
   name: "shuffle",
   kind: "bytes-to-bytes",
   role: "filter",
@@ -435,7 +435,7 @@ export const shuffle = {
 export const INNER_CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] as const;
 export const BLOSC_SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"] as const;
 
-export const blosc = {
+const blosc = {
   name: "blosc",
   kind: "bytes-to-bytes",
   role: "compressor",
@@ -453,7 +453,7 @@ export const blosc = {
   load: async () => (await import("./blosc/codec.ts")).createBlosc,
 } as const satisfies CodecDescriptor;
 
-export const zstd = {
+const zstd = {
   name: "zstd",
   kind: "bytes-to-bytes",
   role: "compressor",

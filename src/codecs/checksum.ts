@@ -5,7 +5,7 @@ import type { BytesToBytesCodec, CodecFactory } from "./codec.ts";
 import { ConfigReader } from "./config-reader.ts";
 import { adler32, fletcher32, lookup3 } from "./kernels/checksums.ts";
 import { kernels } from "./kernels/kernels.ts";
-import { wordsOf } from "./kernels/swap-bytes.ts";
+import { wordView } from "./kernels/swap-bytes.ts";
 import { corrupt, overrun } from "./limits.ts";
 
 const SIZE = 4;
@@ -78,7 +78,7 @@ function checksumCodec(
     statedDecodedSize: (source) => Math.max(0, source.length - SIZE),
     encodeInto(source, target) {
       target.set(source, payloadStart);
-      wordsOf(target).setUint32(location === "start" ? 0 : source.length, checksum(source), true);
+      wordView(target).setUint32(location === "start" ? 0 : source.length, checksum(source), true);
       return source.length + SIZE;
     },
     decodeInto(source, target) {
@@ -87,7 +87,7 @@ function checksumCodec(
         throw corrupt("the chunk is shorter than a checksum", { expected: SIZE, found: source.length });
       if (size > target.length) throw overrun(target.length);
       const payload = source.subarray(payloadStart, payloadStart + size);
-      const stored = wordsOf(source).getUint32(location === "start" ? 0 : size, true);
+      const stored = wordView(source).getUint32(location === "start" ? 0 : size, true);
       const computed = checksum(payload);
       if (computed !== stored) {
         throw corrupt("the checksum differs", { expected: inHex(stored), found: inHex(computed) });

@@ -3,7 +3,7 @@ import type { CodecFactory } from "./codec.ts";
 import { ConfigReader, encoderSetting } from "./config-reader.ts";
 import { kernelsOfThread } from "./kernels/kernels.ts";
 import { lz4MaxEncodedSize } from "./kernels/lz4-block.ts";
-import { wordsOf } from "./kernels/swap-bytes.ts";
+import { wordView } from "./kernels/swap-bytes.ts";
 import { wasmLz4 } from "./kernels/wasm-codecs.ts";
 import { corrupt, overrun } from "./limits.ts";
 
@@ -33,7 +33,7 @@ export const createLz4: CodecFactory = (configuration) => {
           found: source.length,
         });
       }
-      wordsOf(target).setUint32(0, source.length, true);
+      wordView(target).setUint32(0, source.length, true);
       return HEADER_SIZE + lz4Kernels().lz4Encode(source, target.subarray(HEADER_SIZE), effort);
     },
     decodeInto(source, target) {
@@ -60,7 +60,7 @@ function statedDecodedSize(source: Uint8Array): number {
   if (source.length < HEADER_SIZE) {
     throw corrupt("the size at the start is cut off", { expected: HEADER_SIZE, found: source.length });
   }
-  const size = wordsOf(source).getUint32(0, true);
+  const size = wordView(source).getUint32(0, true);
   if (size > MAX_SIZE || size > (source.length - HEADER_SIZE) * MAX_RATIO) {
     throw corrupt("the stated size is more than the block can decode to", { found: size });
   }

@@ -30,7 +30,7 @@ export interface SettingPart {
  *
  * @throws `invalid-option`
  */
-export function settingsOf(parts: readonly string[], meant: readonly SettingPart[]): JsonObject {
+export function codecSettings(parts: readonly string[], meant: readonly SettingPart[]): JsonObject {
   const stated: Record<string, JsonValue> = {};
   for (const [i, { setting, is }] of meant.entries()) {
     const text = parts[i];

@@ -13,7 +13,7 @@ import { createPipeline } from "./chain/codec-chain.ts";
 import { codecStep } from "./chain/codec-step.ts";
 import type { ChunkData, FixedData } from "./chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec, Codec, CodecPipeline } from "./codec.ts";
-import { type ObjectValues, packValues, valuesOf } from "./items/object-values.ts";
+import { type ObjectValues, packValues, unpackValues } from "./items/object-values.ts";
 import { copyBox } from "./kernels/copy-box.ts";
 import { MAX_CHUNK_SIZE } from "./limits.ts";
 import { type CodecJson, canonicalConfig, makeCodec, type ObjectCodecJson } from "./registry.ts";
@@ -215,7 +215,7 @@ export async function decodeBytes(
   const pipeline = await lone.pipeline(codec, isCounted ? shape : [statedItems(codec, bytes, dataType)]);
   // Copy first: decoding may work in place.
   const data = await pipeline.decode(bytes.slice(), plainBuffers);
-  return data.kind === "variable" ? valuesOf(data, dataType) : inCOrder(data);
+  return data.kind === "variable" ? unpackValues(data, dataType) : inCOrder(data);
 }
 
 /** Encodes bytes or values with one codec, given as for `decodeBytes`. They stay unchanged. */

@@ -24,7 +24,7 @@ import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { chunksIn } from "../streams/regrid.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow, joinKey } from "../util/node-path.ts";
-import { checkedOptions, invalid, type OptionNames } from "../util/options.ts";
+import { checkedOptions, invalidOption, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
 import { parseBytes } from "../util/units.ts";
 import { assertImagesStay, assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
@@ -122,7 +122,7 @@ export async function append(
   const options = checkedOptions(given, APPEND_OPTIONS);
   const { dim, signal } = options;
   if (typeof dim !== "string" || dim === "")
-    throw invalid("append needs `dim`", "the name of a dimension", dim);
+    throw invalidOption("append needs `dim`", "the name of a dimension", dim);
   const { root, close } = await openSource(source, options);
   try {
     const to = await openTarget(target, root, options);
@@ -351,7 +351,7 @@ async function writeParts(
 function grownArray(part: GrowingPart): AppendedArray {
   const { path, target, shape, fresh, ragged, length, axis } = part;
   const { dataType, dimensionNames } = target;
-  const count = (region: typeof fresh) => [...chunksTouched(part, region)].length;
+  const count = (region: typeof fresh) => [...targetChunksIn(part, region)].length;
   return {
     path,
     dataType,
@@ -394,7 +394,7 @@ export function growingPart(
 }
 
 /** Chunks of the target that a region touches. */
-export function chunksTouched({ target }: GrowingPart, region: Region): Iterable<readonly number[]> {
+export function targetChunksIn({ target }: GrowingPart, region: Region): Iterable<readonly number[]> {
   return product(region.shape) === 0 ? [] : chunksIn(region, target.chunkShape);
 }
 
@@ -419,5 +419,5 @@ export async function writePart(
 export async function removeFresh(part: GrowingPart, concurrency: number): Promise<void> {
   const { target, fresh } = part;
   const remove = (coords: readonly number[]) => target.store.delete(target.chunkKey(coords));
-  await forEachConcurrent(chunksTouched(part, fresh), remove, { concurrency });
+  await forEachConcurrent(targetChunksIn(part, fresh), remove, { concurrency });
 }

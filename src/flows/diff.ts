@@ -14,7 +14,7 @@ import { belowPath } from "../util/node-path.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { parseBytes } from "../util/units.ts";
 import { brokenStates, compareMetadata, type Difference, isComparable } from "./diff/compare-metadata.ts";
-import { canCompareKeys, compareKeys, sameStored } from "./diff/compare-stored.ts";
+import { canCompareKeys, compareOtherKeys, sameStored } from "./diff/compare-stored.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
@@ -135,7 +135,7 @@ async function* compareOthers(
     { root: a, nodes: compared(nodes, others) },
     { root: b, nodes: compared(others, nodes) },
   ] as const;
-  yield* untilAborted(compareKeys(...sides, { maxMemory: parseBytes(maxMemory), signal }), signal);
+  yield* untilAborted(compareOtherKeys(...sides, { maxMemory: parseBytes(maxMemory), signal }), signal);
 }
 
 /** A node and everything below it, by path from there. */

@@ -3,7 +3,7 @@ import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { missingValueOf } from "../meta/conventions/missing-values.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { bytesText } from "../run/compare-values.ts";
+import { itemJson } from "../run/compare-values.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../run/events.ts";
 import { toHex } from "../util/bytes.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
@@ -17,7 +17,7 @@ import {
   CellHasher,
   cellShapeOf,
   type DigestTree,
-  itemBytes,
+  hashedBytes,
   MerkleRoot,
   type NewHash,
   wholeTree,
@@ -81,7 +81,7 @@ export async function* digest(source: OpenSource, given: DigestOptions = {}): As
     if (sha256 === undefined) continue;
     const { metadata, dataType, shape, layout } = array;
     const missing = missingValueOf(metadata, layout.zarrFormat);
-    const missingValue = missing && bytesText(missing, metadata.dataType);
+    const missingValue = missing && itemJson(missing, metadata.dataType);
     yield { path, dataType, shape, sha256, ...(missingValue !== undefined && { missingValue }) };
   }
 }
@@ -93,7 +93,7 @@ async function arrayDigest(array: ZarrArray, path: string, options: DigestOption
   const allBytes = isFixed(dataType) ? product(shape) * dataType.size : undefined;
   let digested = 0;
   for await (const { data } of slice(array, {}, { ...openSliceOptions(options), consistent: true }).slabs()) {
-    for (const bytes of itemBytes(data, 0, product(data.shape))) {
+    for (const bytes of hashedBytes(data, 0, product(data.shape))) {
       hash.update(bytes);
       digested += bytes.length;
     }

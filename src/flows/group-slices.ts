@@ -34,12 +34,12 @@ export async function arraysIn(
   if (taken.length > 0) return taken;
   throw new ZarrflowError("invalid-option", "no array is chosen", {
     path: group.path,
-    hint: arrays.length === 0 ? "The group has no arrays." : `Its arrays are ${namesOf(arrays, group)}.`,
+    hint: arrays.length === 0 ? "The group has no arrays." : `Its arrays are ${arrayNames(arrays, group)}.`,
   });
 }
 
 /** Names of arrays as text. */
-export function namesOf(arrays: readonly ZarrArray[], group: ZarrGroup): string {
+export function arrayNames(arrays: readonly ZarrArray[], group: ZarrGroup): string {
   return firstOf(arrays.map(({ path }) => belowPath(group.path, path)));
 }
 

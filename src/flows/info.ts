@@ -7,7 +7,7 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { parseMissing, statedMissing } from "../meta/conventions/missing-values.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { describeCodec } from "../meta/describe.ts";
-import { bytesText } from "../run/compare-values.ts";
+import { itemJson } from "../run/compare-values.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../run/events.ts";
 import { isListable } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
@@ -261,7 +261,7 @@ function missingText({ metadata: { attributes, dataType } }: ZarrArray): string 
   const stated = statedMissing(attributes) ?? attributes.missing_value;
   if (stated === undefined) return null;
   const bytes = parseMissing(stated, dataType);
-  return bytes ? bytesText(bytes, dataType) : JSON.stringify(stated);
+  return bytes ? itemJson(bytes, dataType) : JSON.stringify(stated);
 }
 
 async function storedChunks(

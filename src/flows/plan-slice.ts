@@ -1,5 +1,5 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
-import { groupInPlace, isNode, type OpenSource } from "../hierarchy/open/open.ts";
+import { groupInPlace, isOpenNode, type OpenSource } from "../hierarchy/open/open.ts";
 import {
   assertNotOpening,
   READ_OPTIONS,
@@ -64,7 +64,7 @@ export async function planSlice(
 ): Promise<SlicePlan> {
   const options = checkedOptions(given, PLAN_SLICE_OPTIONS);
   throwIfAborted(options.signal);
-  if (isNode(source)) assertNotOpening(options, "array");
+  if (isOpenNode(source)) assertNotOpening(options, "array");
   const { root, close } = await openSource(source, options, { kind: "array" });
   try {
     if (root.kind === "group") throw groupInPlace(root);

@@ -24,7 +24,7 @@ import type { DataTypeName } from "../meta/data-type-name.ts";
 import { numbersPerItem } from "../meta/number-kinds.ts";
 import { parseScratch } from "../run/scratch/scratch.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
-import { numbersIn } from "../run/slabs/numbers-in.ts";
+import { numbersOfChunk } from "../run/slabs/numbers-in.ts";
 import { rawPieces } from "../run/slabs/raw.ts";
 import { chunksOf } from "../run/slabs/selected-chunks.ts";
 import type { TypedValues, ValuesOf } from "../run/slabs/typed-values.ts";
@@ -541,7 +541,7 @@ function itemsOf(
 }
 
 async function valuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {
-  const numbers = numbersIn(data, dataType);
+  const numbers = numbersOfChunk(data, dataType);
   if (numbers) return numbers;
   const { typedValues } = await import("../run/slabs/typed-values.ts");
   return typedValues(data, dataType);

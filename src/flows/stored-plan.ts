@@ -6,7 +6,7 @@ import type { StoreAccess } from "../stores/access.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { asyncDispose } from "../util/awaitable.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { checkedOptions, invalid, isObject, type OptionNames } from "../util/options.ts";
+import { checkedOptions, invalidOption, isObject, type OptionNames } from "../util/options.ts";
 import { type CopyEstimate, type EstimateOptions, estimateCopy } from "./estimate-copy.ts";
 import { openPlan } from "./jobs/open-plan.ts";
 import { parsePlan } from "./jobs/parse-plan.ts";
@@ -85,7 +85,7 @@ export async function readPlan(json: string | object, options: ReadPlanOptions =
   const access = checkedOptions(options, READ_PLAN_OPTIONS);
   throwIfAborted(access.signal);
   if (typeof json !== "string" && !isObject(json))
-    throw invalid("there is no plan", "a string or an object", json);
+    throw invalidOption("there is no plan", "a string or an object", json);
   const text = typeof json === "string" ? json : JSON.stringify(json);
   const file = parsePlan(text);
   const { plan } = file;

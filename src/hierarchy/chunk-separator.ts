@@ -1,5 +1,5 @@
 import { gridShape } from "../meta/array-metadata.ts";
-import { isObject } from "../meta/assert-json.ts";
+import { isJsonObject } from "../meta/assert-json.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import { isListable, type ListableStore, type Store } from "../stores/store.ts";
 import { foundOnce } from "../util/awaitable.ts";
@@ -63,7 +63,7 @@ function mayBeNested({ layout, metadata, reading, documents, shards }: ZarrArray
   const key = layout.documentKeys.find((one) => one.endsWith(".zarray"));
   const bytes = key === undefined ? undefined : documents.get(key);
   const document = bytes && parseJson(bytes, { allowNonFinite: () => true });
-  return isObject(document) && !Object.hasOwn(document, "dimension_separator");
+  return isJsonObject(document) && !Object.hasOwn(document, "dimension_separator");
 }
 
 const POINTER = "/dimension_separator";

@@ -16,7 +16,7 @@ import type { ChunkCodec, ChunkRef, ChunkStore } from "../streams/chunk.ts";
 import { ShardIndexes, Shards } from "../streams/shards.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type PlainValue, toPlain } from "../util/json-value.ts";
-import { invalid, isObject } from "../util/options.ts";
+import { invalidOption, isObject } from "../util/options.ts";
 import { chunkAt, insideOf, type OpenSliceOptions, Slice, type SliceChunk } from "./slice.ts";
 import type { SliceOption } from "./slice-option.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
@@ -350,12 +350,12 @@ export type ZarrNode<S extends Store = Store> = ZarrArray<DataTypeName, S> | Zar
 
 /** Asserts that a value is an open array. @throws `invalid-option` */
 export function assertArray(value: unknown): asserts value is ZarrArray {
-  if (!isNodeOf("array", value)) throw invalid("this is not an array", "an open array", value);
+  if (!isNodeOf("array", value)) throw invalidOption("this is not an array", "an open array", value);
 }
 
 /** Asserts that a value is an open group. @throws `invalid-option` */
 export function assertGroup(value: unknown): asserts value is ZarrGroup {
-  if (!isNodeOf("group", value)) throw invalid("this is not a group", "an open group", value);
+  if (!isNodeOf("group", value)) throw invalidOption("this is not a group", "an open group", value);
 }
 
 function isNodeOf(kind: ZarrNode["kind"], value: unknown): boolean {
@@ -363,7 +363,7 @@ function isNodeOf(kind: ZarrNode["kind"], value: unknown): boolean {
 }
 
 /** The location of an array, independent of the place where its store was opened. */
-export function placeOf({ path, spec }: ZarrArray): string {
+export function locationOf({ path, spec }: ZarrArray): string {
   const { kind } = spec;
   const root =
     kind === "directory"
@@ -380,6 +380,6 @@ export function placeOf({ path, spec }: ZarrArray): string {
 export function nameOf(array: ZarrArray): string {
   const { kind } = array.spec;
   const hasName = array.path !== "" || kind === "directory" || kind === "http" || kind === "s3";
-  const name = hasName ? placeOf(array).split("/").at(-1) : undefined;
+  const name = hasName ? locationOf(array).split("/").at(-1) : undefined;
   return name?.replace(/\.zarr$/, "") || "values";
 }

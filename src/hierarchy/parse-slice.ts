@@ -1,10 +1,10 @@
 import { withEqualsSigns } from "../meta/dimension-names.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { wholeNumber } from "../util/numbers.ts";
+import { parseWholeNumber } from "../util/numbers.ts";
 import {
   backwards,
   type IndexRange,
-  invalid,
+  invalidSelection,
   type Labelled,
   type Range,
   type SelOption,
@@ -46,9 +46,11 @@ export function parseSlice(text: string): SliceOption {
   for (const part of parts) {
     const at = part.lastIndexOf("=");
     if (at < 1)
-      throw invalid(`\`${part}\` in \`${text}\` has no dimension name`, { meant: withEqualsSigns(text) });
+      throw invalidSelection(`\`${part}\` in \`${text}\` has no dimension name`, {
+        meant: withEqualsSigns(text),
+      });
     const name = part.slice(0, at).trim();
-    if (ranges.has(name)) throw invalid(`\`${name}\` is given twice in \`${text}\``);
+    if (ranges.has(name)) throw invalidSelection(`\`${name}\` is given twice in \`${text}\``);
     ranges.set(name, range(part.slice(at + 1).trim(), text));
   }
   return Object.fromEntries(ranges);
@@ -69,11 +71,12 @@ const YEAR = /^(?:\d{4}|[1-9]\d\d)$/;
 
 export function indices(part: string, text: string): IndexRange {
   const pieces = part.split(":").map((piece) => piece.trim());
-  const numbers = pieces.map((piece) => (piece === "" ? null : wholeNumber(piece)));
+  const numbers = pieces.map((piece) => (piece === "" ? null : parseWholeNumber(piece)));
   if (numbers.includes(undefined)) throw notIndices(part, text);
   const [start = null, stop = null, step = null] = numbers;
   if (pieces.length === 1 && start !== null) return start;
-  if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is not a range`);
+  if (pieces.length === 1 || pieces.length > 3)
+    throw invalidSelection(`\`${part}\` in \`${text}\` is not a range`);
   if (step !== null && step < 0) throw backwards(`\`${part}\` in \`${text}\``);
   if (start !== null && stop !== null && start < 0 === stop < 0 && start >= stop) {
     throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` holds no item`, {
@@ -88,7 +91,8 @@ export function indices(part: string, text: string): IndexRange {
 
 function notIndices(part: string, text: string): ZarrflowError {
   const meant = withEqualsSigns(text);
-  if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is not a range of indices`, { meant });
+  if (meant !== undefined)
+    return invalidSelection(`\`${part}\` in \`${text}\` is not a range of indices`, { meant });
   return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is not a range of indices`, {
     hint: "Write indices as 0:24, and labels as 45.5..50 or 2019-03-01:2019-03-08.",
   });
@@ -108,7 +112,7 @@ export function parseLabels(text: string): Labelled | undefined {
   const ends = text.split("..").map((end) => end.trim());
   if (ends.length === 2) return { labels: [orOpen(ends[0]), orOpen(ends[1])] };
   if (ends.length === 3) {
-    const step = wholeNumber(ends[2] ?? "");
+    const step = parseWholeNumber(ends[2] ?? "");
     return step === undefined ? undefined : { labels: [orOpen(ends[0]), orOpen(ends[1]), step] };
   }
   if (!text.includes(":")) return { labels: text };

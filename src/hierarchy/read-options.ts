@@ -4,7 +4,13 @@ import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { type Pace, paceOf } from "../stores/with/rate-limit.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { invalid, type OptionNames, SHARED, type SharedOptions, withoutShared } from "../util/options.ts";
+import {
+  invalidOption,
+  type OptionNames,
+  SHARED,
+  type SharedOptions,
+  withoutShared,
+} from "../util/options.ts";
 import { formatBytes, parseBytes } from "../util/units.ts";
 
 /** Maximum number of requests in flight: a fixed number per store, or adapted to the server. */
@@ -19,7 +25,7 @@ export type GridStrategy = (typeof gridStrategies)[number];
 export function assertGridStrategy(name: GridStrategy | undefined): void {
   if (name === undefined || gridStrategies.includes(name)) return;
   const expected = `one of ${gridStrategies.join(", ")}`;
-  throw invalid("invalid value for the option `strategy`", expected, name);
+  throw invalidOption("invalid value for the option `strategy`", expected, name);
 }
 
 /** Rate limits for reading and writing a store. */

@@ -1,4 +1,4 @@
-import { isObject } from "../meta/assert-json.ts";
+import { isJsonObject } from "../meta/assert-json.ts";
 import { DOCUMENT_NAMES } from "../stores/key.ts";
 import { isListable, isWritable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
@@ -175,6 +175,6 @@ function isZarrDocument(name: string, bytes: Uint8Array): boolean {
     if (isZarrflowError(error)) return false;
     throw error;
   }
-  if (!isObject(json)) return false;
+  if (!isJsonObject(json)) return false;
   return STATED_FORMAT.some((member) => member in json) && name !== ".zattrs" && name !== "attrs";
 }

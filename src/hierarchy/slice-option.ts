@@ -118,7 +118,7 @@ export function resolveSlice(
     const [from, to, by = 1] = rangeParts(asked, name, path);
     if (Number.isSafeInteger(by) && by < 0) throw backwards(`the range along dimension ${name}`, path);
     if (!Number.isSafeInteger(by) || by < 1)
-      throw invalid(`the step along dimension ${name} must be a whole number, 1 or more`, { path });
+      throw invalidSelection(`the step along dimension ${name} must be a whole number, 1 or more`, { path });
     const clamp = (at: number, isClamped: boolean, edge: number) => (isClamped && !exactBounds ? edge : at);
     const first = bound(clamp(from ?? 0, (from ?? 0) < -n, 0), n, name, path);
     const end = bound(clamp(to ?? n, (to ?? n) > n, n), n, name, path);
@@ -143,11 +143,11 @@ function reversed(ends: readonly (number | null)[], name: string, path: string):
 }
 
 function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): readonly (Range | null)[] {
-  if (!Array.isArray(option) && !isRecord(option)) throw invalid("this is not a slice", { path });
+  if (!Array.isArray(option) && !isRecord(option)) throw invalidSelection("this is not a slice", { path });
   const rank = metadata.shape.length;
   if (Array.isArray(option)) {
     if (option.length > rank)
-      throw invalid(`${option.length} ranges for an array of ${rank} dimensions`, { path });
+      throw invalidSelection(`${option.length} ranges for an array of ${rank} dimensions`, { path });
     return option;
   }
   const ranges = new Array<Range | null>(rank).fill(null);
@@ -188,7 +188,7 @@ function rangeParts(
   const isRange = Array.isArray(asked) && (asked.length === 2 || asked.length === 3);
   if (isRange && asked.every((one) => one === null || typeof one === "number")) return asked;
   const reason = `the range along dimension ${name} must be an index, [start, stop] or [start, stop, step]`;
-  if (![asked].flat().some((one: unknown) => one instanceof Date)) throw invalid(reason, { path });
+  if (![asked].flat().some((one: unknown) => one instanceof Date)) throw invalidSelection(reason, { path });
   throw new ZarrflowError("invalid-selection", reason, {
     path,
     hint: `Dates are labels: give them in \`sel\`, as { sel: { ${name}: new Date(...) } }.`,
@@ -207,7 +207,7 @@ function bound(at: number, n: number, name: string, path: string): number {
 
 function outside(at: number, n: number, name: string, path: string): ZarrflowError {
   if (!Number.isSafeInteger(at))
-    return invalid(`${at} along dimension ${name} is not a whole number`, { path });
+    return invalidSelection(`${at} along dimension ${name} is not a whole number`, { path });
   const date = writtenAsDate(at);
   const hint =
     date === undefined
@@ -226,7 +226,7 @@ function writtenAsDate(digits: number): string | undefined {
   return [year, month, day].filter(Boolean).join("-");
 }
 
-export function invalid(
+export function invalidSelection(
   reason: string,
   { path, meant }: { readonly path?: string; readonly meant?: string | undefined } = {},
 ): ZarrflowError {

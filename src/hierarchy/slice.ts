@@ -3,7 +3,7 @@ import type { OpenSlice, SliceReader, SliceSummary } from "../flows/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import { withAxes } from "../meta/dimension-names.ts";
-import type { DecodedValues, DecodeOptions } from "../run/slabs/decoder.ts";
+import type { DecodedValues, ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import type { ValuesOf } from "../run/slabs/typed-values.ts";
 import { textOfUrl } from "../stores/assertions.ts";
@@ -103,7 +103,7 @@ export interface SliceChunkOptions {
 
 const CHUNK_OPTIONS: OptionNames<SliceChunkOptions> = { dense: true };
 
-const VALUE_OPTIONS: OptionNames<DecodeOptions> = { decode: true, flags: true };
+const VALUE_OPTIONS: OptionNames<ValueDecodingOptions> = { decode: true, flags: true };
 
 /** Arguments of methods without options; JavaScript callers may still pass some. */
 type NoOptions = readonly [];
@@ -229,10 +229,10 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
    * console.log(times.dataType, times.data.at(0)); // datetime64[us] 1717200000000000n
    * ```
    */
-  read(options?: DecodeOptions & { readonly decode?: false | undefined }): Promise<SliceValues<Name>>;
-  read(options: DecodeOptions & { readonly decode: true }): Promise<DecodedSliceValues>;
-  read(options?: DecodeOptions): Promise<SliceValues<Name> | DecodedSliceValues>;
-  async read(options: DecodeOptions = {}): Promise<SliceValues<Name> | DecodedSliceValues> {
+  read(options?: ValueDecodingOptions & { readonly decode?: false | undefined }): Promise<SliceValues<Name>>;
+  read(options: ValueDecodingOptions & { readonly decode: true }): Promise<DecodedSliceValues>;
+  read(options?: ValueDecodingOptions): Promise<SliceValues<Name> | DecodedSliceValues>;
+  async read(options: ValueDecodingOptions = {}): Promise<SliceValues<Name> | DecodedSliceValues> {
     const how = checkedOptions(options, VALUE_OPTIONS);
     if (!how.decode && how.flags)
       throw withoutEffect({ option: "flags" }, "stored values are read without `decode`");

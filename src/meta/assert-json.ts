@@ -5,7 +5,7 @@ import { parseInteger } from "../util/numbers.ts";
 import { MAX_ITEM_SIZE } from "./data-type.ts";
 
 /** Returns the error for a value that violates its format. */
-export function invalid(pointer: string, reason: string, value?: JsonValue): ZarrflowError {
+export function invalidMetadata(pointer: string, reason: string, value?: JsonValue): ZarrflowError {
   return refusal("invalid-metadata", pointer, reason, value);
 }
 
@@ -38,7 +38,7 @@ export function onlyItem(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-export function isObject(value: JsonValue | undefined): value is JsonObject {
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
   );
@@ -47,22 +47,22 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 /** Returns the member. @throws `invalid-metadata` at its pointer if it is absent. */
 export function required(object: JsonObject, name: string, pointer = ""): JsonValue {
   const value = member(object, name);
-  if (value === undefined) throw invalid(pointerTo(pointer, name), `\`${name}\` is required`);
+  if (value === undefined) throw invalidMetadata(pointerTo(pointer, name), `\`${name}\` is required`);
   return value;
 }
 
 export function assertObject(value: JsonValue, pointer: string): JsonObject {
-  if (!isObject(value)) throw invalid(pointer, "must be an object", value);
+  if (!isJsonObject(value)) throw invalidMetadata(pointer, "must be an object", value);
   return value;
 }
 
 export function assertList(value: JsonValue, pointer: string): JsonValue[] {
-  if (!Array.isArray(value)) throw invalid(pointer, "must be a list", value);
+  if (!Array.isArray(value)) throw invalidMetadata(pointer, "must be a list", value);
   return value;
 }
 
 export function assertString(value: JsonValue, pointer: string): string {
-  if (typeof value !== "string") throw invalid(pointer, "must be a string", value);
+  if (typeof value !== "string") throw invalidMetadata(pointer, "must be a string", value);
   return value;
 }
 
@@ -70,7 +70,7 @@ export function assertString(value: JsonValue, pointer: string): string {
 export function assertWord<T extends string>(value: JsonValue, words: readonly T[], pointer: string): T {
   const word = words.find((candidate) => candidate === value);
   if (word === undefined) {
-    throw invalid(pointer, `must be ${words.map((w) => JSON.stringify(w)).join(" or ")}`, value);
+    throw invalidMetadata(pointer, `must be ${words.map((w) => JSON.stringify(w)).join(" or ")}`, value);
   }
   return word;
 }
@@ -79,7 +79,7 @@ export function assertWord<T extends string>(value: JsonValue, words: readonly T
 export function assertInteger(value: JsonValue, least: number, pointer: string): number {
   const integer = integerOf(value);
   if (integer === undefined || integer < least || integer > Number.MAX_SAFE_INTEGER) {
-    throw invalid(pointer, `must be an integer from ${least} to 2^53 - 1`, value);
+    throw invalidMetadata(pointer, `must be an integer from ${least} to 2^53 - 1`, value);
   }
   return Number(integer);
 }
@@ -134,7 +134,7 @@ export function assertShape(value: JsonValue, pointer: string): number[] {
 export function assertChunkShape(value: JsonValue, shape: readonly number[], pointer: string): number[] {
   const list = assertList(value, pointer);
   if (list.length !== shape.length) {
-    throw invalid(pointer, `must have ${shape.length} numbers, one per dimension`, value);
+    throw invalidMetadata(pointer, `must have ${shape.length} numbers, one per dimension`, value);
   }
   return list.map((n, d) => Math.max(assertInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
 }

@@ -10,14 +10,14 @@ import {
   assertNeeded,
   assertOneOf,
   assertSettings,
+  codecSettings,
   invalidCodec,
-  settingsOf,
 } from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
-import { assertObject, isObject } from "./assert-json.ts";
+import { assertObject, isJsonObject } from "./assert-json.ts";
 import { parseExtension } from "./extension.ts";
 import { parseV2Codec } from "./v2/codecs.ts";
 import { parseV3Codec } from "./v3/codec.ts";
@@ -143,7 +143,7 @@ function parseCodec(text: string): CodecConfig {
   const { parseOption, parts: meant, refused } = codecNamed(name) ?? {};
   if (refused !== undefined) throw invalidCodec(`${name} is not implemented`, `${refused}.`);
   if (codecNamed(name) === undefined) assertOneOf(name, optionCodecs());
-  const configuration = meant ? settingsOf(parts, meant) : parseOption?.(parts);
+  const configuration = meant ? codecSettings(parts, meant) : parseOption?.(parts);
   if (configuration === undefined) {
     const isSharding = codecNamed(name)?.nested !== undefined;
     throw invalidCodec(
@@ -163,7 +163,7 @@ export function askedCodec(config: CodecConfig): CodecConfig {
   // callers from JavaScript may omit the configuration
   const { name, configuration = {}, ...rest } = config;
   const { parseOption, parts = [], allowed = {} } = codecNamed(name) ?? {};
-  if (!isObject(configuration)) throw invalidCodec(`the configuration of ${name} is not an object`);
+  if (!isJsonObject(configuration)) throw invalidCodec(`the configuration of ${name} is not an object`);
   const others = Object.keys(rest).filter((member) => member !== "stated" && member !== "mayBeSkipped");
   assertMembers(others, ["name", "configuration"], "a codec has no member");
   assertKnownSettings(name, configuration);

@@ -6,7 +6,7 @@ import { type JsonObject, type JsonPath, jsonEqual } from "../util/json-value.ts
 import { writeJson } from "../util/json-write.ts";
 import { joinKey } from "../util/node-path.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
-import { assertObject, integerOf, invalid, isObject, refusal, required } from "./assert-json.ts";
+import { assertObject, integerOf, invalidMetadata, isJsonObject, refusal, required } from "./assert-json.ts";
 import type { DocumentLimits, Documents } from "./format.ts";
 import { isInside } from "./v3/consolidated.ts";
 
@@ -138,7 +138,7 @@ function withoutConsolidated({ consolidated_metadata: _, ...document }: JsonObje
 
 function parse(bytes: Uint8Array): JsonObject {
   const json = parseJson(bytes, { allowNonFinite: () => true });
-  if (!isObject(json)) throw invalid("", "must be an object", json);
+  if (!isJsonObject(json)) throw invalidMetadata("", "must be an object", json);
   return json;
 }
 

@@ -1,7 +1,7 @@
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-value.ts";
 import { nearestName } from "../util/names.ts";
-import { invalid, isObject } from "../util/options.ts";
+import { invalidOption, isObject } from "../util/options.ts";
 import type { DataType, Endian } from "./data-type.ts";
 import type { DataTypeName, NumberArrays, TimeName } from "./data-type-name.ts";
 import { hasByteOrder } from "./element-order.ts";
@@ -108,7 +108,7 @@ const NAMES = [
 export function parseDataTypeOption(option: DataTypeOption | string): StoredDataType {
   if (typeof option === "string") return parseWords(option.trim());
   if (!isObject(option))
-    throw invalid("this is not a data type", "a name such as float32, or an object", option);
+    throw invalidOption("this is not a data type", "a name such as float32, or an object", option);
   if (isType(option)) return inLittleEndian(option);
   if (Array.isArray(option)) return parseNumpyType(fromPlain(option), "/dataType");
   return inLittleEndian(parseV3DataType(fromPlain(option), "/dataType").dataType);

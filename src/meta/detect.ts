@@ -1,7 +1,7 @@
 import { parseJsonCut } from "../util/json-cut.ts";
 import { joinKey } from "../util/node-path.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
-import { isObject } from "./assert-json.ts";
+import { isJsonObject } from "./assert-json.ts";
 import type { Documents, Finding } from "./format.ts";
 import { draftOf } from "./v3-draft/bootstrap.ts";
 
@@ -45,7 +45,7 @@ function formatOf(name: (typeof NAMES)[number]): ZarrFormat {
  */
 export function hierarchyFormat(bytes: Uint8Array): ZarrFormat | undefined {
   const json = tryParse(bytes);
-  return isObject(json) ? draftOf(json) : undefined;
+  return isJsonObject(json) ? draftOf(json) : undefined;
 }
 
 /** The format alone identifies the hierarchy; other members may be large. */

@@ -2,8 +2,8 @@ import { type JsonObject, type JsonValue, pointerTo } from "../util/json-value.t
 import {
   assertObject,
   assertString,
-  invalid,
-  isObject,
+  invalidMetadata,
+  isJsonObject,
   member,
   memberOr,
   refusal,
@@ -32,7 +32,7 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
   const configuration = memberOr(object, "configuration", {});
   const mustUnderstand = memberOr(object, "must_understand", true);
   if (typeof mustUnderstand !== "boolean") {
-    throw invalid(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
+    throw invalidMetadata(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
   }
   return {
     name,
@@ -54,13 +54,13 @@ export function assertNoOthers(
   { configuration, others, pointer }: Extension,
   known: readonly string[] = [],
 ): void {
-  if (isObject(value)) assertKnown(value, others, pointer);
+  if (isJsonObject(value)) assertMayBeIgnored(value, others, pointer);
   const unknown = Object.keys(configuration).filter((name) => !known.includes(name));
-  assertKnown(configuration, unknown, pointerTo(pointer, "configuration"));
+  assertMayBeIgnored(configuration, unknown, pointerTo(pointer, "configuration"));
 }
 
 /** @throws `unsupported-extension` at the first of `names` whose value may not be ignored. */
-export function assertKnown(object: JsonObject, names: readonly string[], pointer: string): void {
+export function assertMayBeIgnored(object: JsonObject, names: readonly string[], pointer: string): void {
   const refused = names.find((name) => !mayBeIgnored(member(object, name)));
   if (refused === undefined) return;
   throw refusal(
@@ -73,7 +73,7 @@ export function assertKnown(object: JsonObject, names: readonly string[], pointe
 }
 
 function mayBeIgnored(value: JsonValue | undefined): boolean {
-  return isObject(value) && member(value, "must_understand") === false;
+  return isJsonObject(value) && member(value, "must_understand") === false;
 }
 
 /** Writes an extension as an object, omitting an empty configuration. */

@@ -2,7 +2,7 @@ import { fromBase64, joinBytes } from "../util/bytes.ts";
 import { JsonNumber, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
 import { parseInteger } from "../util/numbers.ts";
-import { assertList, integerOf, invalid, tokenOf } from "./assert-json.ts";
+import { assertList, integerOf, invalidMetadata, tokenOf } from "./assert-json.ts";
 import { type DataType, isFixed } from "./data-type.ts";
 import { floatBytes, integerBytes, readFloat, readInteger } from "./number-kinds.ts";
 
@@ -16,7 +16,7 @@ export function parseFloatFill(json: JsonValue, size: number, pointer: string): 
   if (typeof json === "number") return floatBytes(json, size);
   const token = typeof json === "string" && NON_FINITE.includes(json) ? json : tokenOf(json);
   if (token === undefined) {
-    throw invalid(pointer, 'must be a number, "NaN", "Infinity" or "-Infinity"', json);
+    throw invalidMetadata(pointer, 'must be a number, "NaN", "Infinity" or "-Infinity"', json);
   }
   return floatBytes(Number(token), size);
 }
@@ -29,7 +29,8 @@ export function parseComplexFill(
   parsePart: typeof parseFloatFill,
 ): Uint8Array {
   const parts = assertList(json, pointer);
-  if (parts.length !== 2) throw invalid(pointer, "a complex number must be a list of two numbers", json);
+  if (parts.length !== 2)
+    throw invalidMetadata(pointer, "a complex number must be a list of two numbers", json);
   return joinBytes(parts.map((part, i) => parsePart(part, size / 2, pointerTo(pointer, i))));
 }
 
@@ -45,7 +46,7 @@ export function parseIntegerFill(
   const bytes = value === undefined ? undefined : integerBytes(value, type.size, type.signed);
   if (bytes === undefined) {
     const name = `${type.signed ? "" : "unsigned "}integer of ${type.size * 8} bits`;
-    throw invalid(pointer, `must be an ${name}`, json);
+    throw invalidMetadata(pointer, `must be an ${name}`, json);
   }
   return bytes;
 }
@@ -57,7 +58,7 @@ export function parseTimeFill(json: JsonValue, pointer: string, lenient: boolean
 }
 
 /** Types whose elements are numbers, or counts of time. */
-export type NumberType = Extract<
+export type NumericDataType = Extract<
   DataType,
   { readonly kind: "int" | "uint" | "float" | "complex" | "datetime" | "timedelta" }
 >;
@@ -72,7 +73,7 @@ export interface NumberFillOptions {
 /** Reads the fill value of a number, a complex number or a time. */
 export function parseNumberFill(
   json: JsonValue,
-  dataType: NumberType,
+  dataType: NumericDataType,
   pointer: string,
   { lenient, parsePart = parseFloatFill }: NumberFillOptions,
 ): Uint8Array {
@@ -97,20 +98,20 @@ export function parseNumberFill(
 
 /** Reads a boolean literal. */
 export function parseBoolFill(json: JsonValue, pointer: string): Uint8Array {
-  if (typeof json !== "boolean") throw invalid(pointer, "must be true or false", json);
+  if (typeof json !== "boolean") throw invalidMetadata(pointer, "must be true or false", json);
   return Uint8Array.of(Number(json));
 }
 
 export function parseBase64(json: JsonValue, pointer: string): Uint8Array {
   const bytes = typeof json === "string" ? fromBase64(json) : undefined;
-  if (bytes === undefined) throw invalid(pointer, "must be Base64 text", json);
+  if (bytes === undefined) throw invalidMetadata(pointer, "must be Base64 text", json);
   return bytes;
 }
 
 /** Pads with zero bytes up to `size`. @throws `invalid-metadata` if there are already more bytes. */
 export function padBytes(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
   if (bytes.length > size) {
-    throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
+    throw invalidMetadata(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
   }
   const padded = new Uint8Array(size);
   padded.set(bytes);
@@ -121,7 +122,11 @@ export function padBytes(bytes: Uint8Array, size: number, pointer: string): Uint
 export function parseTextFill(text: string, size: number, pointer: string): Uint8Array {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   if (points.length * 4 > size) {
-    throw invalid(pointer, `has ${points.length} characters, but the data type has ${size / 4}`, text);
+    throw invalidMetadata(
+      pointer,
+      `has ${points.length} characters, but the data type has ${size / 4}`,
+      text,
+    );
   }
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
@@ -132,7 +137,7 @@ export function parseTextFill(text: string, size: number, pointer: string): Uint
 }
 
 /** Decodes zero-padded code points; undefined if one of them is invalid. */
-export function readText(bytes: Uint8Array): string | undefined {
+export function decodeCodePoints(bytes: Uint8Array): string | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const points = Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
   if (points.some((point) => point > 0x10ffff)) return undefined;
@@ -145,8 +150,8 @@ export function readText(bytes: Uint8Array): string | undefined {
 
 /** Encodes a string in UTF-8. @throws `invalid-metadata` for a lone surrogate, which UTF-8 cannot represent. */
 export function parseStringFill(json: JsonValue, pointer: string): Uint8Array {
-  if (typeof json !== "string") throw invalid(pointer, "must be a string", json);
-  if (/\p{Surrogate}/u.test(json)) throw invalid(pointer, "contains a lone surrogate", json);
+  if (typeof json !== "string") throw invalidMetadata(pointer, "must be a string", json);
+  if (/\p{Surrogate}/u.test(json)) throw invalidMetadata(pointer, "contains a lone surrogate", json);
   return new TextEncoder().encode(json);
 }
 

@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from "../util/bytes.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type JsonObject, type JsonValue, jsonEqual } from "../util/json-value.ts";
 import type { ArrayMetadata, FillValue, OriginalSpelling, ZarrFormat } from "./array-metadata.ts";
-import { isObject, member } from "./assert-json.ts";
+import { isJsonObject, member } from "./assert-json.ts";
 import { bytesEqual } from "./number-kinds.ts";
 
 /**
@@ -25,9 +25,9 @@ export function writeBeforeConversion(
 /** Reads the member from a document; ignores invalid ones. */
 export function parseBeforeConversion(document: JsonObject): Pick<ArrayMetadata, "beforeConversion"> {
   const json = member(document, BEFORE_CONVERSION);
-  if (!isObject(json)) return {};
+  if (!isJsonObject(json)) return {};
   const { zarr_format: format, stated, usual } = json;
-  if ((format !== "v2" && format !== "v3") || !isObject(stated) || !isObject(usual)) return {};
+  if ((format !== "v2" && format !== "v3") || !isJsonObject(stated) || !isJsonObject(usual)) return {};
   return { beforeConversion: { zarrFormat: format, stated, usual } };
 }
 
@@ -58,7 +58,7 @@ export function restoreBefore(
   const { fill_value: fill, dimension_names: dimensions } = before.stated;
   const { dimensionNames, attributes, ...rest } = metadata;
   const kept = Object.entries(attributes).filter(([name]) => !names.includes(name));
-  const stated = isObject(before.stated.attributes) ? before.stated.attributes : {};
+  const stated = isJsonObject(before.stated.attributes) ? before.stated.attributes : {};
   return {
     ...rest,
     fillValue: typeof fill === "string" ? { bytes: fromBase64(fill) ?? null } : { bytes: null },

@@ -1,5 +1,5 @@
 import { type CostClass, slowestOf } from "../codecs/descriptor.ts";
-import { itemBytes, type Sides } from "./memory.ts";
+import { bytesPerItem, type Sides } from "./memory.ts";
 import type { Cost, GridSide, ScratchPass, StoreProfile, StoreProfiles } from "./plan.ts";
 import type { Windows } from "./windows.ts";
 
@@ -115,7 +115,7 @@ function workOf(request: CostRequest) {
   const { sides, items, chunksWritten, windows, profiles } = request;
   const { passes = [], pieces = 0 } = request;
   const { source, target } = sides;
-  const logical = items * itemBytes(source);
+  const logical = items * bytesPerItem(source);
   const decoded = windows.chunksRead * source.decodedSize;
   const objects = passes.reduce((sum, { tasks }) => sum + tasks, 0);
   const passCount = passes.length;

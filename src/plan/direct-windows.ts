@@ -15,10 +15,10 @@ import {
   openShardBytes,
   readAheadWithin,
   SMALL_SHARD,
-  unitOf,
   WANTED_TASK_BYTES,
   type WindowRequest,
   type Windows,
+  windowUnit,
 } from "./windows.ts";
 
 /** The smallest budget for windows. */
@@ -57,7 +57,7 @@ export function fitWindows(
   const { sides, maxMemory } = request;
   const { target } = sides;
   const grid = gridShape(target.shape, target.chunkShape);
-  const unit = unitOf(target, grid);
+  const unit = windowUnit(target, grid);
   const inShard = product(chunksPerShard(target) ?? []);
   const size = maxShardSize(target);
   const isOneByOne = request.driver === "loop" && !target.shardShape && !sides.source.shardShape;

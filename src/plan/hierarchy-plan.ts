@@ -16,17 +16,17 @@ import {
   plannedDocuments,
   sharedDocuments,
 } from "./documents.ts";
-import { copyMemory, itemBytes, pieceBytesWithin } from "./memory.ts";
+import { bytesPerItem, copyMemory, pieceBytesWithin } from "./memory.ts";
 import type { ArrayJob, Driver, Execution, NodeSpec, Plan, PlanTotals, StoreProfiles } from "./plan.ts";
 import {
-  assertDistinctNames,
+  assertDistinctPaths,
   type Change,
   type CopiedNode,
   type HierarchyPlanRequest,
   type SourceNode,
   targetPath,
 } from "./request.ts";
-import { chunksTouched } from "./windows.ts";
+import { countSourceChunks } from "./windows.ts";
 
 /** Concurrent tasks of a single thread. More than this do not improve the overlap of codecs with input and output. */
 const TASKS_AT_ONCE = 3;
@@ -44,7 +44,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   const chooser = new JobChooser({ ...request, driver, tasksAtOnce });
   const chosen: ChosenJob[] = [];
   const documents: NodeDocuments[] = [];
-  assertDistinctNames(
+  assertDistinctPaths(
     nodes.map(({ path }) => targetPath(path, source.path, target.path)),
     zarrFormat,
   );
@@ -237,8 +237,8 @@ export function totalsOf(
   const withTasks = jobs.filter((job) => job.tasks > 0);
   const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
   const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
-  const touchedBytes = sum((job) => chunksTouched(job) * job.source.decodedSize);
-  const logicalBytes = sum((job) => product(job.selection.shape) * itemBytes(job.source));
+  const touchedBytes = sum((job) => countSourceChunks(job) * job.source.decodedSize);
+  const logicalBytes = sum((job) => product(job.selection.shape) * bytesPerItem(job.source));
   return {
     arrays: jobs.length,
     tasks: stages.reduce((total, tasks) => total + tasks, 0),

@@ -18,7 +18,10 @@ export function inBuffers({ source, target }: Sides): Sides {
 }
 
 /** Decoded bytes per item; an estimate for variable-length data. */
-export function itemBytes({ decodedSize, chunkShape }: Pick<GridSide, "decodedSize" | "chunkShape">): number {
+export function bytesPerItem({
+  decodedSize,
+  chunkShape,
+}: Pick<GridSide, "decodedSize" | "chunkShape">): number {
   return decodedSize / Math.max(1, product(chunkShape));
 }
 

@@ -104,7 +104,7 @@ export function targetPath(path: string, sourceRoot: string, targetRoot: string)
 }
 
 /** @throws `invalid-node-name` for siblings that the target's format does not distinguish. */
-export function assertDistinctNames(paths: readonly string[], zarrFormat: FormatDefinition): void {
+export function assertDistinctPaths(paths: readonly string[], zarrFormat: FormatDefinition): void {
   if (!zarrFormat.layout("").hierarchy.ignoresCase) return;
   const seen = new Map<string, string>();
   for (const path of paths) {

@@ -10,7 +10,7 @@ import { MAX_LOOKED_AT } from "../streams/read-neighbours.ts";
 import { axesOver, type Selection } from "../streams/selection.ts";
 import { product } from "../util/shape.ts";
 import { gridSide } from "./array-jobs.ts";
-import { bytesInFlight, decodedInFlight, itemBytes } from "./memory.ts";
+import { bytesInFlight, bytesPerItem, decodedInFlight } from "./memory.ts";
 import type { ArrayJob, GridSide } from "./plan.ts";
 import { stagedWindows } from "./staged-windows.ts";
 import { chooseStrategy, type RatedCandidate, rate, type StrategyRequest } from "./strategies.ts";
@@ -154,7 +154,7 @@ function sourceSide({ array: { metadata, shards, layout }, pipeline }: SlabReque
 
 /** Decoded bytes per item; an estimate for variable-length data. */
 function slabItemBytes({ decodedSize, spec }: CodecPipeline): number {
-  return itemBytes({ decodedSize, chunkShape: spec.shape });
+  return bytesPerItem({ decodedSize, chunkShape: spec.shape });
 }
 
 /**

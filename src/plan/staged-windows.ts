@@ -5,11 +5,11 @@ import { product } from "../util/shape.ts";
 import { fitWindows } from "./direct-windows.ts";
 import {
   bytesInFlight,
+  bytesPerItem,
   chunksInFlight,
   decodedInFlight,
   inBuffers,
   indexBytes,
-  itemBytes,
 } from "./memory.ts";
 import type { ScratchPass } from "./plan.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
@@ -135,7 +135,7 @@ function fitBox(request: StagedRequest, window: readonly number[]): number[] {
   const grid = chunks.map(({ start, step, count, sourceChunk }) =>
     Math.max(1, Math.ceil((start + step * (count - 1) + 1) / sourceChunk)),
   );
-  const chunkBytes = itemBytes(source) * product(chunks.map((d) => Math.ceil(d.sourceChunk / d.step)));
+  const chunkBytes = bytesPerItem(source) * product(chunks.map((d) => Math.ceil(d.sourceChunk / d.step)));
   const maxChunks = Math.max(1, Math.floor(volume / Math.max(1, chunkBytes)));
   const inShard = chunksPerShard(source);
   const unit = inShard && product(inShard) <= maxChunks ? inShard : grid.map(() => 1);
@@ -210,7 +210,7 @@ function objectBytes(job: SplitJob, pass: number): number {
   });
   const items = product(splits.map(longestBox));
   return (
-    Math.ceil(items * itemBytes(job.source)) + product(pieces) * (headerSize(job, pass) + PIECE_OVERHEAD)
+    Math.ceil(items * bytesPerItem(job.source)) + product(pieces) * (headerSize(job, pass) + PIECE_OVERHEAD)
   );
 }
 
@@ -292,6 +292,6 @@ export function headerSize(job: SplitJob, pass: number): number {
 /** Bytes of a pooled buffer for a piece of a pass's object, with its header. */
 export function pieceFootprint(job: SplitJob, pass: number): number {
   return pooledSize(
-    headerSize(job, pass) + Math.ceil(product(largestPiece(job, pass)) * itemBytes(job.source)),
+    headerSize(job, pass) + Math.ceil(product(largestPiece(job, pass)) * bytesPerItem(job.source)),
   );
 }

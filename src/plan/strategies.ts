@@ -11,7 +11,7 @@ import { jsonEqual } from "../util/json-value.ts";
 import { product } from "../util/shape.ts";
 import { costOf, usefulThreads } from "./costs.ts";
 import { directWindows, leastDirectBytes } from "./direct-windows.ts";
-import { decodedInFlight, type InFlight, itemBytes, type Sides } from "./memory.ts";
+import { bytesPerItem, decodedInFlight, type InFlight, type Sides } from "./memory.ts";
 import type { Alternative, ArrayJob, Cost, ScratchPass, StoreProfiles } from "./plan.ts";
 import { pieceFootprint, type StagedWindows, stagedWindows } from "./staged-windows.ts";
 import type { Task } from "./task.ts";
@@ -297,7 +297,7 @@ function whyEnough(request: StrategyRequest, windows: Windows): string | undefin
 function isBusy(request: StrategyRequest, windows: Windows): boolean {
   const { sides, selection, chunksWritten, threads, profiles } = request;
   if (profiles.source || profiles.target) return true;
-  const bytes = product(selection.shape) * itemBytes(sides.source);
+  const bytes = product(selection.shape) * bytesPerItem(sides.source);
   const useful = usefulThreads(fewestReads(request) + chunksWritten, bytes);
   return windowCount(sides, { windows }) >= Math.min(threads, useful);
 }

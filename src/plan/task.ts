@@ -3,7 +3,7 @@ import type { ChunkRef, Region } from "../streams/chunk.ts";
 import { chunksIn } from "../streams/regrid.ts";
 import { axesOver, type ChunkRun, chunkRegion, chunksHit } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { invalid, isObject } from "../util/options.ts";
+import { invalidOption, isObject } from "../util/options.ts";
 import { coordsAt, coordsOf, product } from "../util/shape.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 import { boxGrid, boxRegion, lastStage, splitsOf } from "./windows.ts";
@@ -88,7 +88,8 @@ interface StageJob {
 }
 
 function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
-  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is not a plan", "a plan", plan);
+  if (!isObject(plan) || !Array.isArray(plan.stages))
+    throw invalidOption("this is not a plan", "a plan", plan);
   const stages = stagesOfPlans.get(plan) ?? plan.stages.map((_, i) => jobsIn(plan, i));
   stagesOfPlans.set(plan, stages);
   const jobs = stages[stage] ?? [];
@@ -101,7 +102,7 @@ function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
   }
   const found = jobs[low];
   if (found && index >= 0 && index < (plan.stages[stage] ?? 0)) return found;
-  throw invalid("the plan has no such task", "a stage and an index of the plan", `${stage}, ${index}`);
+  throw invalidOption("the plan has no such task", "a stage and an index of the plan", `${stage}, ${index}`);
 }
 
 function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
@@ -157,7 +158,7 @@ export function countWrites(task: TargetTask): number {
 export function assertTask(task: unknown): void {
   const isTask =
     isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "pass" in task);
-  if (!isTask) throw invalid("this is not a task", "a task that taskAt returned", task);
+  if (!isTask) throw invalidOption("this is not a task", "a task that taskAt returned", task);
 }
 
 /** Key of a scratch object: its pass, and its index among all objects of that stage of the plan. */

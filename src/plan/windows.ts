@@ -50,7 +50,7 @@ export function isPutTogether({
 }
 
 /** The unit of a task's window: the chunks of a shard, clipped to the grid. */
-export function unitOf(target: GridSide, grid: readonly number[]): number[] {
+export function windowUnit(target: GridSide, grid: readonly number[]): number[] {
   const inShard = chunksPerShard(target);
   return grid.map((n, d) => Math.max(1, Math.min(n, inShard?.[d] ?? 1)));
 }
@@ -92,7 +92,7 @@ export function evenSplit(length: number, size: number): Split {
 }
 
 /** Returns the first result of a box; `length` for the box after the last. */
-export function firstOf({ start, step, size, length }: Split, box: number): number {
+export function firstResult({ start, step, size, length }: Split, box: number): number {
   return Math.max(0, Math.min(length, Math.ceil((box * size - start) / step)));
 }
 
@@ -146,13 +146,13 @@ export function boxGrid(splits: readonly Split[]): number[] {
 
 /** The items of the box at `coords`. */
 export function boxRegion(splits: readonly Split[], coords: readonly number[]): Region {
-  const start = splits.map((split, d) => firstOf(split, coords[d] ?? 0));
-  const end = splits.map((split, d) => firstOf(split, (coords[d] ?? 0) + 1));
+  const start = splits.map((split, d) => firstResult(split, coords[d] ?? 0));
+  const end = splits.map((split, d) => firstResult(split, (coords[d] ?? 0) + 1));
   return { start, shape: end.map((to, d) => to - (start[d] ?? 0)) };
 }
 
 /** Counts the source chunks of a job that contain any selected item. */
-export function chunksTouched({ selection, source }: Pick<ArrayJob, "selection" | "source">): number {
+export function countSourceChunks({ selection, source }: Pick<ArrayJob, "selection" | "source">): number {
   return product(selection.shape) === 0 ? 0 : countTouched(selection, source.chunkShape);
 }
 
@@ -230,7 +230,7 @@ export function sameGridWindows(request: WindowRequest, inFlightOf: InFlightOf):
   const { target } = sides;
   const inFlight = inFlightOf(sides);
   const grid = gridShape(target.shape, target.chunkShape);
-  const unit = unitOf(target, grid);
+  const unit = windowUnit(target, grid);
   const shards = shardsAtOnce(request, bytesInFlight(inFlight, 1) + indexBytes(sides));
   const open = shards === undefined ? openShardBytes(request) : shards * collectedFootprint(target);
   const fixed = indexBytes(sides) + open;

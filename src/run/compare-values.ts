@@ -152,11 +152,11 @@ function itemBytes({ data, from }: Run, item: number): Uint8Array {
 }
 
 function itemText(run: Run, item: number, dataType: DataType): string {
-  return bytesText(itemBytes(run, item), dataType);
+  return itemJson(itemBytes(run, item), dataType);
 }
 
 /** One item as JSON text. */
-export function bytesText(bytes: Uint8Array, dataType: DataType): string {
+export function itemJson(bytes: Uint8Array, dataType: DataType): string {
   const own = bytes.slice();
   const data: ChunkData =
     "size" in dataType

@@ -65,7 +65,7 @@ export function attributesApart(documents: Documents): {
   return { attributes: new Map(isOf(true)), nodes: new Map(isOf(false)) };
 }
 
-export interface PublishOptions {
+export interface PublishDocumentsOptions {
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly hierarchy: HierarchyKeys;
@@ -81,7 +81,7 @@ export interface PublishOptions {
 export async function publishDocuments(
   documents: Documents,
   store: WritableStore,
-  { concurrency, hierarchy, onWritten, signal }: PublishOptions,
+  { concurrency, hierarchy, onWritten, signal }: PublishDocumentsOptions,
 ): Promise<void> {
   const write = async (key: string, context: { readonly signal: AbortSignal }) => {
     const bytes = documents.get(key) ?? new Uint8Array(0);

@@ -1,4 +1,4 @@
-import { itemBytes } from "../plan/memory.ts";
+import { bytesPerItem } from "../plan/memory.ts";
 import type { ArrayJob } from "../plan/plan.ts";
 import { jobOfTask, type StagedPlan } from "../plan/task.ts";
 import { requestsNow } from "../stores/remote/server-counters.ts";
@@ -240,7 +240,7 @@ export class RunProgress {
 
   constructor(plan: StagedPlan) {
     const works = plan.jobs.map((job): Work => {
-      const bytes = product(job.selection.shape) * itemBytes(job.source);
+      const bytes = product(job.selection.shape) * bytesPerItem(job.source);
       return { job, bytes, before: 0, tasks: 0, reads: 0, writes: 0, repeated: 0, part: 0 };
     });
     const sum = (of: (work: Work) => number) => works.reduce((total, work) => total + of(work), 0);

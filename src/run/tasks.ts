@@ -23,7 +23,7 @@ import { type ChunkSink, chunkSink, type WriteChunksOptions, writeChunks } from 
 import { followSignals, throwIfAborted } from "../util/abort.ts";
 import { type Awaitable, isPromise, visitEach } from "../util/awaitable.ts";
 import type { Buffers } from "../util/bytes.ts";
-import { invalid, isObject } from "../util/options.ts";
+import { invalidOption, isObject } from "../util/options.ts";
 import { type ReadableStream, type TransformStream, WritableStream } from "../util/web-streams.ts";
 import { readScratch, scratchPlace, scratchReader } from "./scratch/read-scratch.ts";
 import { gatherStage } from "./scratch/scratch-objects.ts";
@@ -122,7 +122,11 @@ function assertRunnable(task: unknown, context: unknown): void {
   assertTask(task);
   const isContext = isObject(context) && "source" in context && "target" in context && "buffers" in context;
   if (!isContext)
-    throw invalid("this is not the context of a task", "{ source, target, buffers, concurrency }", context);
+    throw invalidOption(
+      "this is not the context of a task",
+      "{ source, target, buffers, concurrency }",
+      context,
+    );
 }
 
 /** Closes a stream. Closing a failed stream rejects with another error; `closed` rejects with the actual failure. */

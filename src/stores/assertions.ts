@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { invalid, isObject } from "../util/options.ts";
+import { invalidOption, isObject } from "../util/options.ts";
 import {
   isListable,
   isWritable,
@@ -31,7 +31,7 @@ export function assertPlace(value: unknown, what: "source" | "target"): void {
     const holdsPlace = "store" in value ? isStore(value.store) : "spec" in value && isSpec(value.spec);
     if (holdsPlace && "path" in value && typeof value.path === "string") return;
   }
-  throw invalid(
+  throw invalidOption(
     `this is not ${what === "source" ? "a source" : `a ${what}`}`,
     what === "source"
       ? "a URL, a store, { store, path }, the spec of a store, { spec, path } or a node"

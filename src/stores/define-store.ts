@@ -4,7 +4,7 @@ import { type ByteRange, resolveRange } from "../util/byte-range.ts";
 import { plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { sortUtf8 } from "../util/names.ts";
-import { assertKnown, invalid, type OptionNames } from "../util/options.ts";
+import { assertKnown, invalidOption, type OptionNames } from "../util/options.ts";
 import { pagesFrom, type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { assertKey, assertPrefix, assertRename, isKey } from "./key.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
@@ -175,7 +175,7 @@ function assertDefinition(definition: StoreDefinition): void {
     const value: unknown = definition[name];
     const expected = name === "description" ? "string" : name === "singleWriter" ? "boolean" : "function";
     if ((value !== undefined || name === "get") && typeof value !== expected)
-      throw invalid(`invalid value for the member \`${name}\``, `a ${expected}`, value);
+      throw invalidOption(`invalid value for the member \`${name}\``, `a ${expected}`, value);
     const needed = NEEDED[name];
     if (value === undefined || needed === undefined || definition[needed] !== undefined) continue;
     throw new ZarrflowError("invalid-option", `\`${name}\` has no effect without \`${needed}\``, {

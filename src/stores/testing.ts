@@ -1,4 +1,4 @@
-import { invalid } from "../util/options.ts";
+import { invalidOption } from "../util/options.ts";
 import type { Filled, StoreCheck, StoreHarness } from "./testing/harness.ts";
 import { listChecks, readChecks } from "./testing/read-checks.ts";
 import { writeChecks } from "./testing/write-checks.ts";
@@ -29,7 +29,7 @@ export function storeChecks(harness: StoreHarness): StoreCheck[] {
 }
 
 function filledBy({ empty, reopened }: StoreHarness): Filled {
-  if (!empty) throw invalid("the harness makes no stores", "`filled`, `empty` or both", undefined);
+  if (!empty) throw invalidOption("the harness makes no stores", "`filled`, `empty` or both", undefined);
   return async (values) => {
     const store = await empty();
     for (const [key, value] of values) await store.set(key, value);

@@ -15,7 +15,7 @@ import {
 } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readNeighbours } from "./read-neighbours.ts";
-import { READ_CHUNKS_OPTIONS, type ReadChunksOptions, tooLarge } from "./read-options.ts";
+import { chunkTooLarge, READ_CHUNKS_OPTIONS, type ReadChunksOptions } from "./read-options.ts";
 import { readInnerChunks } from "./read-shards.ts";
 import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
 
@@ -58,7 +58,7 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
     let taken: Uint8Array | undefined;
     const check = (byteLength: number) => {
       if (maxEncodedSize !== undefined && byteLength > maxEncodedSize)
-        throw tooLarge(byteLength, maxEncodedSize);
+        throw chunkTooLarge(byteLength, maxEncodedSize);
     };
     // Called again when the store retries.
     const allocate = (byteLength: number) => {

@@ -32,7 +32,7 @@ export const READ_CHUNKS_OPTIONS: OptionNames<ReadChunksOptions> = {
 };
 
 /** The error for a stored chunk above `maxEncodedSize`. */
-export function tooLarge(found: number, limit: number): ZarrflowError {
+export function chunkTooLarge(found: number, limit: number): ZarrflowError {
   return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata allow", {
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,

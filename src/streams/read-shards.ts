@@ -16,7 +16,7 @@ import {
   withChunkContext,
 } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { MAX_CHUNKS, type ReadChunksOptions, together, tooLarge } from "./read-options.ts";
+import { chunkTooLarge, MAX_CHUNKS, type ReadChunksOptions, together } from "./read-options.ts";
 
 /** `readChunks` for chunks in shards. */
 export function readInnerChunks(
@@ -209,7 +209,7 @@ export function locateChunk(
   return inChunk(place, ref, async () => {
     const found = await place.shards.locate(ref.coords, { signal });
     const { key = place.chunkKey(ref.coords), range, version } = found ?? {};
-    if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
+    if (range && range.length > maxEncodedSize) throw chunkTooLarge(range.length, maxEncodedSize);
     return { key, version, range: range && partOf(range, ref) };
   });
 }

@@ -1,6 +1,6 @@
 import { createPipeline } from "../codecs/chain/codec-chain.ts";
 import { corrupt } from "../codecs/limits.ts";
-import { ENTRY_SIZE, type ShardIndex } from "../codecs/sharding/entries.ts";
+import { INDEX_ENTRY_SIZE, type ShardIndex } from "../codecs/sharding/entries.ts";
 import type { ShardFormat } from "../codecs/sharding/index-format.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { ShardedArray } from "../meta/shards.ts";
@@ -58,7 +58,7 @@ export class ShardIndexes {
 }
 
 function sizeOf({ index }: ReadIndex): number {
-  return index.length * ENTRY_SIZE;
+  return index.length * INDEX_ENTRY_SIZE;
 }
 
 /** Identifies the value of a shard. */
@@ -183,7 +183,7 @@ export class Shards implements ShardGrid {
     this.#indexes.set(name, index);
     try {
       const { length = 0 } = (await index)?.index ?? {};
-      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * ENTRY_SIZE));
+      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * INDEX_ENTRY_SIZE));
       return await index;
     } catch (error) {
       if (this.#indexes.get(name) === index) this.#indexes.delete(name);
@@ -261,7 +261,7 @@ async function locationIn(
 export function indexFootprint(sizes: ShardSizes): number {
   const { shape, shardShape } = sizes;
   if (shardShape === undefined) return 0;
-  const size = ENTRY_SIZE * product(chunksPerShard(sizes) ?? []);
+  const size = INDEX_ENTRY_SIZE * product(chunksPerShard(sizes) ?? []);
   const held = Math.max((MIN_REMEMBERED + SHARDS_AHEAD) * size, REMEMBERED_INDEXES);
   return Math.min(size * product(gridShape(shape, shardShape)), held);
 }

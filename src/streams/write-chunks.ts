@@ -1,4 +1,4 @@
-import { ENTRY_SIZE, type ShardIndex } from "../codecs/sharding/entries.ts";
+import { INDEX_ENTRY_SIZE, type ShardIndex } from "../codecs/sharding/entries.ts";
 import type { ShardFormat } from "../codecs/sharding/index-format.ts";
 import type { StoredValue, StoreOptions, StoreWriter, WritableStore } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
@@ -324,17 +324,17 @@ const CHECKSUM_SIZE = 4;
 
 /** The most bytes that an encoded shard may have. */
 export function maxShardSize(sizes: ShardSizes): number {
-  return chunksOf(sizes) * (sizes.maxEncodedSize + ENTRY_SIZE) + CHECKSUM_SIZE;
+  return chunksOf(sizes) * (sizes.maxEncodedSize + INDEX_ENTRY_SIZE) + CHECKSUM_SIZE;
 }
 
 /** Bytes that a shard takes while it is built in memory: its buffer and its index. */
 export function collectedFootprint(sizes: ShardSizes): number {
-  return pooledSize(maxShardSize(sizes)) + chunksOf(sizes) * ENTRY_SIZE;
+  return pooledSize(maxShardSize(sizes)) + chunksOf(sizes) * INDEX_ENTRY_SIZE;
 }
 
 /** Bytes of the index of a shard that is written, both filled and encoded. */
 export function writtenIndexFootprint(sizes: ShardSizes): number {
-  return sizes.shardShape ? 3 * ENTRY_SIZE * chunksOf(sizes) : 0;
+  return sizes.shardShape ? 3 * INDEX_ENTRY_SIZE * chunksOf(sizes) : 0;
 }
 
 function chunksOf(sizes: ShardSizes): number {

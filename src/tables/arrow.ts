@@ -2,7 +2,7 @@ import type { DataType as ArrowType, Data, RecordBatch } from "apache-arrow";
 import type { Slice } from "../hierarchy/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { machine } from "../run/machine.node.ts";
-import type { DecodedValues, DecodeOptions } from "../run/slabs/decoder.ts";
+import type { DecodedValues, ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { binaryColumn, loadPackage, type PlainColumn, plainColumn, validity } from "./plain-values.ts";
 import { openTable } from "./table.ts";
 
@@ -19,7 +19,7 @@ type Arrow = typeof import("apache-arrow");
  */
 export async function* arrowPieces(
   slices: readonly Slice[],
-  { decode = true, flags }: DecodeOptions,
+  { decode = true, flags }: ValueDecodingOptions,
   form: "file" | "stream",
 ): AsyncGenerator<Uint8Array> {
   const arrow = await loadPackage(machine?.arrow, "apache-arrow@21", "Arrow");

@@ -2,7 +2,7 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { type DecodedSliceValues, insideOf, type Slice } from "../hierarchy/slice.ts";
 import { packingOf } from "../meta/conventions/cf/values.ts";
 import { describeDataType } from "../meta/describe.ts";
-import { type DecodeOptions, type Decoder, decoderOf } from "../run/slabs/decoder.ts";
+import { type Decoder, decoderOf, type ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import { typedValues } from "../run/slabs/typed-values.ts";
 import type { Shift } from "../streams/selection.ts";
@@ -17,7 +17,7 @@ export interface DecodedSlice {
 }
 
 /** Returns a slice with its decoder. @throws as `decoderOf` */
-export function sliceDecoder(slice: Slice, options: DecodeOptions): Promise<DecodedSlice> {
+export function sliceDecoder(slice: Slice, options: ValueDecodingOptions): Promise<DecodedSlice> {
   return decodedSlice(slice, (array) => decoderOf(array, options));
 }
 
@@ -43,7 +43,10 @@ export async function decodedSlice(
 }
 
 /** Reads a whole slice into memory and decodes it. @throws as `decoderOf`, and as `read` of the slice */
-export async function decodedValues(slice: Slice, options: DecodeOptions): Promise<DecodedSliceValues> {
+export async function decodedValues(
+  slice: Slice,
+  options: ValueDecodingOptions,
+): Promise<DecodedSliceValues> {
   const { slice: stored, decoder } = await sliceDecoder(slice, options);
   const { data, shape, stride } = await stored.read();
   const dataType = describeDataType(decoder.dataType);

@@ -2,7 +2,7 @@ import { nameOf } from "../hierarchy/node.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { writeNumpyType } from "../meta/v2/data-type.ts";
-import type { DecodeOptions } from "../run/slabs/decoder.ts";
+import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
 import { StoredEncoder } from "../stores/zip/stored-encoder.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -10,7 +10,10 @@ import type { JsonValue } from "../util/json-value.ts";
 import { uniqueName } from "../util/names.ts";
 
 /** Writes a slice as an `.npy` file: header, then items. Each piece is valid until the next one is requested. */
-export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): AsyncGenerator<Uint8Array> {
+export async function* npyPieces(
+  slice: Slice,
+  options: ValueDecodingOptions = {},
+): AsyncGenerator<Uint8Array> {
   if (!options.decode) {
     yield npyHeader(await slice.dataType(), await slice.shape());
     return yield* rawPieces(slice.slabs());

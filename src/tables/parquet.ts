@@ -1,7 +1,7 @@
 import type { Slice } from "../hierarchy/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { machine } from "../run/machine.node.ts";
-import type { DecodedValues, DecodeOptions } from "../run/slabs/decoder.ts";
+import type { DecodedValues, ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { loadPackage, type PlainColumn, plainColumn } from "./plain-values.ts";
 import { openTable } from "./table.ts";
 
@@ -20,7 +20,7 @@ const BYTES_PER_VALUE = 64;
  */
 export async function* parquetPieces(
   slices: readonly Slice[],
-  { decode = true, flags }: DecodeOptions,
+  { decode = true, flags }: ValueDecodingOptions,
 ): AsyncGenerator<Uint8Array> {
   const { ByteWriter, ParquetWriter } = await loadPackage(
     machine?.parquet,

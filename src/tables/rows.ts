@@ -1,5 +1,5 @@
 import type { Slice } from "../hierarchy/slice.ts";
-import type { DecodeOptions } from "../run/slabs/decoder.ts";
+import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { type CellText, cellText } from "./cell-text.ts";
 import { openTable } from "./table.ts";
 
@@ -20,7 +20,7 @@ const MAX_ROWS = 2 ** 12;
 /** Writes slices as a table of text in UTF-8. */
 export async function* textRows(
   slices: readonly Slice[],
-  { decode = true, flags }: DecodeOptions,
+  { decode = true, flags }: ValueDecodingOptions,
   { header, before, cell, end }: RowText,
 ): AsyncGenerator<Uint8Array> {
   const table = await openTable(slices, { decode, flags });
@@ -58,7 +58,10 @@ export async function* textRows(
 }
 
 /** Writes slices as CSV, quoted per RFC 4180: a header line, then a line per item. Missing values are empty. */
-export function csvPieces(slices: readonly Slice[], options: DecodeOptions): AsyncGenerator<Uint8Array> {
+export function csvPieces(
+  slices: readonly Slice[],
+  options: ValueDecodingOptions,
+): AsyncGenerator<Uint8Array> {
   return textRows(slices, options, {
     header: (names) => `${names.map(quoted).join(",")}\n`,
     before: (_, number) => (number === 0 ? "" : ","),
@@ -73,7 +76,10 @@ function quoted(text: string): string {
 }
 
 /** Writes lines of JSON, one object per item. */
-export function ndjsonPieces(slices: readonly Slice[], options: DecodeOptions): AsyncGenerator<Uint8Array> {
+export function ndjsonPieces(
+  slices: readonly Slice[],
+  options: ValueDecodingOptions,
+): AsyncGenerator<Uint8Array> {
   return textRows(slices, options, {
     header: () => "",
     before: (name, number) => `${number === 0 ? "{" : ","}${JSON.stringify(name)}:`,

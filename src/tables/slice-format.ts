@@ -1,8 +1,8 @@
 import type { Slice } from "../hierarchy/slice.ts";
-import type { DecodeOptions } from "../run/slabs/decoder.ts";
+import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import { checkedOptions, invalid, isObject } from "../util/options.ts";
+import { checkedOptions, invalidOption, isObject } from "../util/options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 
 /** The bytes of a file. Each piece is valid until the next one is requested. */
@@ -149,7 +149,7 @@ export function formatSlice(
   checkedOptions(options, FORMAT_SLICE_OPTIONS);
   const all = [slices].flat();
   if (all.length === 0 || !all.every((slice) => isObject(slice) && "slabs" in slice))
-    throw invalid("this is not a slice", "the result of slice()", slices);
+    throw invalidOption("this is not a slice", "the result of slice()", slices);
   const [only] = all;
   const isDecoded = options.decode || options.flags;
   if (format === "raw" && only && all.length === 1 && !isDecoded) return only.bytes();
@@ -177,11 +177,11 @@ async function* piecesOf(
   const { decode = entry.isDecoded || options.flags } = options;
   const asked = { ...options, decode };
   if (options.flags && !decode)
-    throw invalid("flags are named as values are decoded", "decode: true", decode);
+    throw invalidOption("flags are named as values are decoded", "decode: true", decode);
   if ("piecesOfAll" in entry) return yield* await entry.piecesOfAll(slices, asked);
   const [slice, ...others] = slices;
   if (slice === undefined || others.length > 0) {
-    throw invalid(`a ${entry.name} file holds one array`, "one slice", slices.length);
+    throw invalidOption(`a ${entry.name} file holds one array`, "one slice", slices.length);
   }
   yield* await entry.pieces(slice, asked);
 }
@@ -191,7 +191,7 @@ export function entryOf(format: SliceFormat): SliceFormatEntry {
   const entry = SLICE_FORMATS.find(({ name }) => name === format);
   if (entry !== undefined) return entry;
   const names = SLICE_FORMATS.map(({ name }) => name);
-  throw invalid("slices cannot be written in this format", names.join(", "), format);
+  throw invalidOption("slices cannot be written in this format", names.join(", "), format);
 }
 
 async function* ownPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -199,7 +199,10 @@ async function* ownPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 }
 
 /** Writes the items of a slice, decoded if requested. @throws as `rawPieces` and `decodedSlabs` */
-export async function* rawSlicePieces(slice: Slice, options: DecodeOptions): AsyncGenerator<Uint8Array> {
+export async function* rawSlicePieces(
+  slice: Slice,
+  options: ValueDecodingOptions,
+): AsyncGenerator<Uint8Array> {
   if (!options.decode) return yield* rawPieces(slice.slabs());
   const { decodedSlabs, sliceDecoder } = await import("./decoded-slice.ts");
   yield* rawPieces(decodedSlabs(await sliceDecoder(slice, options)));

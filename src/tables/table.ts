@@ -1,13 +1,13 @@
 import { coordinatesOf } from "../flows/request/coordinates.ts";
 import { arraysAround } from "../flows/request/labels/find-coordinate.ts";
 import { type OpenSlice, slice } from "../flows/slice.ts";
-import { nameOf, placeOf, type ZarrArray } from "../hierarchy/node.ts";
+import { locationOf, nameOf, type ZarrArray } from "../hierarchy/node.ts";
 import { axesFromAbove } from "../hierarchy/open/above-on-use.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import type { CyclicRange, Range } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { withAxes } from "../meta/dimension-names.ts";
-import { type DecodeOptions, decoderOf, hasFlags } from "../run/slabs/decoder.ts";
+import { decoderOf, hasFlags, type ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { budgetTooSmall } from "../streams/budget-too-small.ts";
 import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
@@ -65,7 +65,7 @@ export interface Table {
  */
 export async function openTable(
   slices: readonly Slice[],
-  { decode = true, flags }: DecodeOptions,
+  { decode = true, flags }: ValueDecodingOptions,
 ): Promise<Table> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -88,7 +88,7 @@ export async function openTable(
 async function tableOf(
   slices: readonly Slice[],
   parts: readonly Part[],
-  options: DecodeOptions,
+  options: ValueDecodingOptions,
 ): Promise<Omit<Table, "close">> {
   const [first] = slices;
   const [widest] = parts.toSorted((a, b) => b.dimensions.length - a.dimensions.length);
@@ -129,7 +129,7 @@ async function tableOf(
       columns.push(column);
     }
   };
-  const own = new Set(parts.map(({ array }) => placeOf(array)));
+  const own = new Set(parts.map(({ array }) => locationOf(array)));
   const found = await coordinatesOf(
     widest.array,
     widest.dimensions.map(({ name }) => name),
@@ -141,7 +141,7 @@ async function tableOf(
   if (options.flags && !named.some(hasFlags)) decoderOf(widest.array, options);
   for (const [d, dimension] of widest.dimensions.entries()) {
     const coordinate = found.ofDimensions[d];
-    if (coordinate && own.has(placeOf(coordinate))) continue;
+    if (coordinate && own.has(locationOf(coordinate))) continue;
     const part = coordinate && { array: coordinate, name: dimension.name, dimensions: [dimension] };
     if (dimension.isDropped) others.push(...(part ? [part] : []));
     else
@@ -152,7 +152,7 @@ async function tableOf(
   }
   for (const part of others) add(part.name, await held(part, true));
   for (const array of found.others) {
-    if (own.has(placeOf(array))) continue;
+    if (own.has(locationOf(array))) continue;
     const dimensions = (array.dimensionNames ?? []).flatMap(
       (name) => widest.dimensions.find((one) => one.name === name) ?? [],
     );

@@ -5,7 +5,7 @@ import { ZarrflowError } from "../util/errors.ts";
 import { ControlFolder } from "./control-folder.ts";
 
 /** Checks that no other run is building a target for a folder. @throws `locked` */
-export async function assertNotBuilt(path: string, { breakLock = false }: LockOptions): Promise<void> {
+export async function assertFolderNotBuilt(path: string, { breakLock = false }: LockOptions): Promise<void> {
   if (breakLock) return;
   const target = await realpath(resolve(path)).catch(() => resolve(path));
   const control = (await ControlFolder.all(target)).find(({ isDead }) => !isDead);

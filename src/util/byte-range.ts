@@ -55,7 +55,7 @@ export interface MergedRange<T> extends Run {
   readonly parts: readonly T[];
 }
 
-export interface MergeOptions<T> {
+export interface MergeRangesOptions<T> {
   /**
    * Largest gap between two parts, in bytes.
    *
@@ -79,7 +79,7 @@ export interface MergeOptions<T> {
 /** Merges nearby ranges of one value, so that fewer requests read them. The result is in order of offset. */
 export function mergeRanges<T extends { readonly range: Run }>(
   parts: readonly T[],
-  { mostBetween = MAX_BETWEEN, mostTogether = MAX_TOGETHER, fits = () => true }: MergeOptions<T> = {},
+  { mostBetween = MAX_BETWEEN, mostTogether = MAX_TOGETHER, fits = () => true }: MergeRangesOptions<T> = {},
 ): MergedRange<T>[] {
   const merged: MergedRange<T>[] = [];
   for (const part of parts.toSorted((a, b) => a.range.offset - b.range.offset)) {

@@ -50,7 +50,7 @@ const MAX_ESCAPE = 6;
 export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): JsonValue {
   const { maxBytes = MAX_DOCUMENT, maxMemory } = options;
   if (bytes.length > maxBytes) {
-    throw tooLarge(bytes.length, maxBytes);
+    throw documentTooLarge(bytes.length, maxBytes);
   }
   return new JsonParser(bytes, new JsonMemory(maxMemory ?? maxMemoryOf(bytes.length)), options).document();
 }
@@ -412,7 +412,7 @@ export function notValid({ place: { line, column }, path, expected, rest }: Mist
   });
 }
 
-export function tooLarge(bytes: number, maxBytes: number): ZarrflowError {
+export function documentTooLarge(bytes: number, maxBytes: number): ZarrflowError {
   return new ZarrflowError("resource-limit", "the JSON document is too large", {
     expected: `at most ${maxBytes} bytes`,
     found: bytes,

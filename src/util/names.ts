@@ -87,3 +87,13 @@ export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   for (let i = 1; taken.has(unique); i++) unique = `${name}_${i}`;
   return unique;
 }
+
+/** A whole number with thousands separators: `1,048,576`. */
+export function grouped(number: number): string {
+  return String(number).replace(/(?<=\d)(?=(\d{3})+$)/g, ",");
+}
+
+/** `1 chunk`, `1,024 chunks`. */
+export function counted(number: number, noun: string): string {
+  return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
+}

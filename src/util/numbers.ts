@@ -26,7 +26,7 @@ export function parseInteger(token: string, maxDigits = 20): bigint | undefined 
 }
 
 /** Parses digits with an optional minus; undefined for any other text, such as `1e1`, and for unsafe integers. */
-export function wholeNumber(text: string): number | undefined {
+export function parseWholeNumber(text: string): number | undefined {
   if (!/^-?\d+$/.test(text)) return undefined;
   const number = Number(text) + 0; // turns -0 into 0
   return Number.isSafeInteger(number) ? number : undefined;

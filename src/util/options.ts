@@ -259,7 +259,7 @@ export function assertKnown(
   names: Readonly<Record<string, true>>,
   what: "option" | "member" = "option",
 ): void {
-  if (!isObject(options)) throw invalid("options must be an object", "an object", options);
+  if (!isObject(options)) throw invalidOption("options must be an object", "an object", options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
     const known = Object.keys(names);
@@ -337,12 +337,12 @@ export function assertRules(values: object, rules: Readonly<Record<string, Rule>
     const reason = `invalid value for the option \`${name}\``;
     throw name === "headers"
       ? new ZarrflowError("invalid-option", reason, { expected: rule.expected })
-      : invalid(reason, rule.expected, value);
+      : invalidOption(reason, rule.expected, value);
   }
 }
 
 /** Returns an `invalid-option` error for a value of the wrong kind. */
-export function invalid(reason: string, expected: string, value: unknown): ZarrflowError {
+export function invalidOption(reason: string, expected: string, value: unknown): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, { expected, found: kindOf(value) });
 }
 

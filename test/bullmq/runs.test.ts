@@ -4,7 +4,7 @@ import { type Job, UnrecoverableError, WaitingChildrenError } from "bullmq";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Connection } from "../../src/bullmq/connection.ts";
 import {
-  failureOf,
+  failureFrom,
   jobCounts,
   RUN,
   type RunData,
@@ -130,9 +130,9 @@ describe("jobs of a run", () => {
   test("keep why they failed", () => {
     const error = new ZarrflowError("no-space", "the disk is full", { hint: "Make room." });
     expect(reasonOf(error)).toBe("no-space: the disk is full; Make room.");
-    const read = failureOf(reasonOf(error));
+    const read = failureFrom(reasonOf(error));
     expect(read).toMatchObject({ code: "no-space", message: "the disk is full; Make room." });
     for (const message of ["job stalled more than allowable limit", "odd: words"])
-      expect(failureOf(message)).toMatchObject({ code: "transient", message });
+      expect(failureFrom(message)).toMatchObject({ code: "transient", message });
   });
 });

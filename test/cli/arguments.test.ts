@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { type Options, parseArguments, UnknownFlag } from "../../src/cli/parse-arguments.ts";
 import { headersOf, planAccessOf } from "../../src/cli/shared-options.ts";
 import { withoutSecretFlags } from "../../src/cli/text/failure.ts";
-import { valuesOf } from "../../src/cli/value-options.ts";
+import { valueChangesOf } from "../../src/cli/value-options.ts";
 
 const options = {
   quiet: { type: "boolean", summary: "" },
@@ -131,11 +131,11 @@ describe("flags that change values", () => {
       at("t", { dataType: "int8", fillValue: 3, overflow: "clamp" }),
     ],
   ])("%j", (flags, arrays) => {
-    expect(valuesOf(flags as Parameters<typeof valuesOf>[0])).toEqual({ arrays });
+    expect(valueChangesOf(flags as Parameters<typeof valueChangesOf>[0])).toEqual({ arrays });
   });
 
   it("are nothing where there are none", () => {
-    expect(valuesOf({} as Parameters<typeof valuesOf>[0])).toEqual({});
+    expect(valueChangesOf({} as Parameters<typeof valueChangesOf>[0])).toEqual({});
   });
 });
 

@@ -2,7 +2,7 @@ import { createPipeline } from "../../src/codecs/chain/codec-chain.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { kernels } from "../../src/codecs/kernels/kernels.ts";
-import { wordsOf } from "../../src/codecs/kernels/swap-bytes.ts";
+import { wordView } from "../../src/codecs/kernels/swap-bytes.ts";
 import { canonicalConfig, makeCodec } from "../../src/codecs/registry.ts";
 import { plainBuffers } from "../../src/util/bytes.ts";
 import { product } from "../../src/util/shape.ts";
@@ -114,7 +114,7 @@ function shardMender({ configuration, itemsMultiple = 1 }: CodecSample, items: n
     const start = configuration.index_location === "start" ? 0 : frame.length - indexSize - 4;
     const end = start + indexSize;
     if (start < 0 || end + 4 > frame.length) return;
-    wordsOf(frame).setUint32(end, kernels().crc32c(frame.subarray(start, end)), true);
+    wordView(frame).setUint32(end, kernels().crc32c(frame.subarray(start, end)), true);
   };
 }
 

@@ -1,7 +1,8 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
-import { counted, printable } from "../../flows/text/format.ts";
+import { printable } from "../../flows/text/format.ts";
 import { parseStoreUrl } from "../../stores/url.ts";
-import { accessOf } from "../option-values.ts";
+import { counted } from "../../util/names.ts";
+import { storeAccessOf } from "../option-values.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { printWarnings } from "../progress/event-progress.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
@@ -36,7 +37,7 @@ export const command = defineCommand({
   async run([url = ""], values, terminal) {
     const { clean } = await import("../../flows/clean.ts");
     const { json, quiet, "dry-run": dryRun = false, "break-lock": breakLock = false } = values;
-    const access = accessOf(values);
+    const access = storeAccessOf(values);
     const { noteAccess } = await import("../../flows/request/option-effects.ts");
     noteAccess({ ...access, onEvent: printWarnings(terminal, values) }, [parseStoreUrl(url).spec]);
     let [removed, left] = [0, 0];

@@ -2,7 +2,7 @@ import type { DigestTree } from "../../flows/digest/tree-hash.ts";
 import type { ArrayDigest, BrokenDigest, DigestTreeOptions, TreePart } from "../../flows/digest.ts";
 import { printable } from "../../flows/text/format.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { wholeNumber } from "../../util/numbers.ts";
+import { parseWholeNumber } from "../../util/numbers.ts";
 import { redact } from "../../util/redact.ts";
 import { planOptions } from "../option-values.ts";
 import { defineCommand, FAILED } from "../parse-arguments.ts";
@@ -139,7 +139,7 @@ async function mergedFiles(paths: readonly string[]): Promise<DigestTree> {
 }
 
 function parsePart(text: string): TreePart {
-  const [number, of, ...more] = text.split("/").map(wholeNumber);
+  const [number, of, ...more] = text.split("/").map(parseWholeNumber);
   if (number === undefined || of === undefined || more.length > 0 || number < 1 || number > of)
     throw invalid(`invalid value for --part: ${text} (expected N/M, such as 2/8)`);
   return { number, of };

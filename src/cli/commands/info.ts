@@ -1,8 +1,9 @@
 import type { ArrayInfo, InfoTotals, NodeInfo } from "../../flows/info.ts";
-import { columns, counted, formatShape, grouped, printable } from "../../flows/text/format.ts";
+import { columns, formatShape, printable } from "../../flows/text/format.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { redact } from "../../util/redact.ts";
 import { formatBytes } from "../../util/units.ts";
-import { accessOf } from "../option-values.ts";
+import { storeAccessOf } from "../option-values.ts";
 import { defineCommand, FAILED } from "../parse-arguments.ts";
 import { printWarnings } from "../progress/event-progress.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
@@ -24,7 +25,7 @@ export const command = defineCommand({
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");
     const onEvent = printWarnings(terminal, values);
-    const options = { ...accessOf(values), signal: terminal.signal, onEvent };
+    const options = { ...storeAccessOf(values), signal: terminal.signal, onEvent };
     let arrays = 0;
     async function* noted() {
       for await (const node of info(url, { ...options, all: true })) {

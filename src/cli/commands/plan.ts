@@ -1,14 +1,15 @@
 import { resolve } from "node:path";
 import type { PlannedFlow } from "../../flows/request/flow.ts";
-import { counted, takenText } from "../../flows/text/format.ts";
+import { takenText } from "../../flows/text/format.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { counted } from "../../util/names.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { assertFilesApart, writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
-import { changesOf, copyChangesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
+import { changesOf, copyChangesOf, countOf, filterOf, planOptions, rateOf } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import { defineCommand, type Options, type Values } from "../parse-arguments.ts";
+import { defineCommand, type FlagValues, type Options } from "../parse-arguments.ts";
 import { warningText } from "../progress/event-progress.ts";
 import {
   changingOptions,
@@ -97,7 +98,7 @@ const options = {
   },
 } as const satisfies Options;
 
-type PlanValues = Values<typeof options>;
+type PlanValues = FlagValues<typeof options>;
 
 export const command = defineCommand({
   usage: "copy|rechunk|convert|slice SRC DST --output FILE",
@@ -131,7 +132,7 @@ export const command = defineCommand({
         hint: "Write --output plan.json.",
       });
     }
-    const count = wholeNumber("jobs", values.jobs ?? "8");
+    const count = countOf("jobs", values.jobs ?? "8");
     if (output === "-") {
       throw new ZarrflowError("invalid-option", "a plan must be written to a file, not to `-`", {
         hint: "Write --output plan.json, or --output ./- for a file of that name.",

@@ -1,6 +1,6 @@
 import { PYRAMID_METHODS } from "../../flows/pyramid/reduce-blocks.ts";
 import type { CodecText } from "../../meta/codec-option.ts";
-import { wholeNumber } from "../../util/numbers.ts";
+import { parseWholeNumber } from "../../util/numbers.ts";
 import { peakMemory } from "../node-process.ts";
 import { planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
@@ -95,7 +95,8 @@ export const command = defineCommand({
     const { ifExists, ...reading } = planOptions(values, terminal.signal);
     const dryRun = values["dry-run"] === true;
     const writeEmptyChunks = values["write-empty-chunks"] === true;
-    const levels = values.levels === undefined ? undefined : (wholeNumber(values.levels) ?? values.levels);
+    const levels =
+      values.levels === undefined ? undefined : (parseWholeNumber(values.levels) ?? values.levels);
     const options = {
       ...reading,
       ...(factor !== undefined && { factor }),

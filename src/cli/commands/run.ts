@@ -2,14 +2,14 @@ import { readFile, stat } from "node:fs/promises";
 import { parsePlan } from "../../flows/jobs/parse-plan.ts";
 import { encodersHere, type PlanFile } from "../../flows/jobs/plan-file.ts";
 import type { JobOptions } from "../../flows/jobs/run-share.ts";
-import { counted } from "../../flows/text/format.ts";
 import type { FlowEvent, RunReport } from "../../run/events.ts";
 import { fileError } from "../../stores/files/file-error.ts";
 import { EXIT_CODES, ZarrflowError } from "../../util/errors.ts";
+import { counted } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 import { followRun, peakMemory } from "../node-process.ts";
-import { wholeNumber } from "../option-values.ts";
-import { defineCommand, type Values } from "../parse-arguments.ts";
+import { countOf } from "../option-values.ts";
+import { defineCommand, type FlagValues } from "../parse-arguments.ts";
 import { eventAdvance, warningText } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, planAccessOf, planAccessOptions } from "../shared-options.ts";
@@ -56,7 +56,7 @@ export const command = defineCommand({
         ...options,
         ...access,
         ...share,
-        ...(stage !== undefined && { stage: wholeNumber("stage", stage) - 1 }),
+        ...(stage !== undefined && { stage: countOf("stage", stage) - 1 }),
       }),
     );
   },
@@ -140,7 +140,7 @@ export class Requeue extends Error {
 /** Runs a step of a plan file, and reports the result. */
 export async function reportJob(
   path: string,
-  { quiet, json, "no-warnings": noWarnings }: Values<typeof outputOptions>,
+  { quiet, json, "no-warnings": noWarnings }: FlagValues<typeof outputOptions>,
   { errors, signal, interrupts, printLine, write }: Terminal,
   step: (file: PlanFile, options: JobOptions) => Promise<RunReport>,
 ): Promise<void> {

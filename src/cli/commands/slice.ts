@@ -5,7 +5,7 @@ import { redact } from "../../util/redact.ts";
 import { assertFilesApart } from "../file-output.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
-import { defineCommand, type Options, type Values } from "../parse-arguments.ts";
+import { defineCommand, type FlagValues, type Options } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import { printWarnings } from "../progress/event-progress.ts";
 import {
@@ -80,7 +80,7 @@ const options = {
   },
 } as const satisfies Options;
 
-type SliceValues = Values<typeof options>;
+type SliceValues = FlagValues<typeof options>;
 
 export const command = defineCommand({
   usage: "SRC [DST]",
@@ -196,7 +196,7 @@ async function arraysOf(
           : "Name an array, or write all to .npz.",
     });
   }
-  const { arraysIn, namesOf } = await import("../../flows/group-slices.ts");
+  const { arraysIn, arrayNames } = await import("../../flows/group-slices.ts");
   const arrays = await arraysIn(group, filterOf(values), {
     signal: terminal.signal,
     onEvent: printWarnings(terminal, values),
@@ -207,7 +207,7 @@ async function arraysOf(
     "invalid-option",
     `\`${url}\` is a group, and a table needs the names of its arrays`,
     {
-      hint: `Name an array, as in ${url}/${widest?.path.split("/").at(-1)}, or several with --include. Its arrays are ${namesOf(arrays, group)}.`,
+      hint: `Name an array, as in ${url}/${widest?.path.split("/").at(-1)}, or several with --include. Its arrays are ${arrayNames(arrays, group)}.`,
     },
   );
 }

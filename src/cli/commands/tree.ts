@@ -2,7 +2,7 @@ import { formatShape, printable } from "../../flows/text/format.ts";
 import type { TreeNode } from "../../flows/tree.ts";
 import { lastName } from "../../util/node-path.ts";
 import { redact } from "../../util/redact.ts";
-import { accessOf } from "../option-values.ts";
+import { storeAccessOf } from "../option-values.ts";
 import { defineCommand, FAILED } from "../parse-arguments.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -35,7 +35,10 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { tree } = await import("../../flows/tree.ts");
-    const nodes = failingWhereBroken(tree(url, { ...accessOf(values), signal: terminal.signal }), terminal);
+    const nodes = failingWhereBroken(
+      tree(url, { ...storeAccessOf(values), signal: terminal.signal }),
+      terminal,
+    );
     if (values.json) return writeJsonList(nodes, terminal);
     const all = [];
     for await (const node of nodes) all.push(node);

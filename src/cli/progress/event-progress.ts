@@ -1,8 +1,9 @@
-import { formatDuration, grouped, printable } from "../../flows/text/format.ts";
+import { formatDuration, printable } from "../../flows/text/format.ts";
 import { warningLine } from "../../flows/text/plan.ts";
 import type { Warning } from "../../plan/warnings.ts";
 import type { ArrayProgress, FlowEvent, Progress, ReadEvent, WarningEvent } from "../../run/events.ts";
 import type { Retry } from "../../stores/remote/retry-requests.ts";
+import { grouped } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 import type { Terminal } from "../terminal.ts";
 import { flagNamed } from "../text/failure.ts";

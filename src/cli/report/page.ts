@@ -1,9 +1,10 @@
-import { counted, formatDuration, formatShape, grouped, place, takenRows } from "../../flows/text/format.ts";
+import { formatDuration, formatShape, locationText, takenRows } from "../../flows/text/format.ts";
 import { codecsText } from "../../flows/text/plan.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { ArrayJob, GridSide, Plan } from "../../plan/plan.ts";
 import { strategyNamed } from "../../plan/strategies.ts";
-import { chunksTouched } from "../../plan/windows.ts";
+import { countSourceChunks } from "../../plan/windows.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { product } from "../../util/shape.ts";
 import { formatBytes } from "../../util/units.ts";
 import { type Content, Html, html, lineChart, STYLE } from "./html.ts";
@@ -50,8 +51,8 @@ ${arrays(planned)}`,
 
 function page({ plan, taken = [], command, version, started }: PlanRecord, body: Html): string {
   const [source, target] = [
-    place(plan.source.store, plan.source.path),
-    place(plan.target.store, plan.target.path),
+    locationText(plan.source.store, plan.source.path),
+    locationText(plan.target.store, plan.target.path),
   ];
   const title = `${plan.operation} ${source} → ${target}`;
   return html`<!doctype html>
@@ -236,7 +237,7 @@ function rate(bytes: number, seconds: number): string {
 /** A section about one array: strategy with reasons, codecs, tasks, and its chunks before and after. */
 export function arraySection(job: ArrayJob): Html {
   const { path, dataType, source, strategy, notTaken, dimensionNames } = job;
-  const visits = job.chunksRead / Math.max(1, chunksTouched(job));
+  const visits = job.chunksRead / Math.max(1, countSourceChunks(job));
   return html`<section class="card">
 <h3>${path || "the array"} <span class="soft">${dataType} ${formatShape(source.shape, dimensionNames)}</span></h3>
 ${strategyNamed(strategy).changesGrid && layouts(job)}

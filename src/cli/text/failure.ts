@@ -1,5 +1,6 @@
-import { counted, grouped, printable, printableLines } from "../../flows/text/format.ts";
+import { printable, printableLines } from "../../flows/text/format.ts";
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { redact } from "../../util/redact.ts";
 import { toJson } from "./results.ts";
 
@@ -102,8 +103,8 @@ export interface UnfinishedWords {
 }
 
 /** A run that failed or was stopped, and can be resumed. */
-export class UnfinishedRun extends Error {
-  override readonly name = "UnfinishedRun";
+export class UnfinishedRunError extends Error {
+  override readonly name = "UnfinishedRunError";
   readonly words: UnfinishedWords;
 
   constructor(cause: unknown, words: UnfinishedWords) {

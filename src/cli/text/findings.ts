@@ -1,7 +1,8 @@
 import type { Difference } from "../../flows/diff.ts";
-import { counted, formatShape, grouped, printable } from "../../flows/text/format.ts";
+import { formatShape, printable } from "../../flows/text/format.ts";
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { readDouble } from "../../meta/conventions/missing-values.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { toJson } from "./results.ts";
 
 /** A finding as a line; `name` stands for a node without a path. */

@@ -1,14 +1,7 @@
 import type { Simulation } from "../../flows/jobs/simulation.ts";
 import type { SlicePlan } from "../../flows/plan-slice.ts";
-import {
-  columns,
-  counted,
-  formatDuration,
-  formatShape,
-  grouped,
-  printable,
-  takenRows,
-} from "../../flows/text/format.ts";
+import { columns, formatDuration, formatShape, printable, takenRows } from "../../flows/text/format.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 
 /** The time, requests and cost of a simulated run, as lines. */

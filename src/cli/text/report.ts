@@ -1,15 +1,8 @@
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
-import {
-  counted,
-  formatDuration,
-  formatShape,
-  grouped,
-  place,
-  printable,
-  takenText,
-} from "../../flows/text/format.ts";
+import { formatDuration, formatShape, locationText, printable, takenText } from "../../flows/text/format.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunReport } from "../../run/events.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 
 /** Summarizes a run; `peakMemory` is the process's peak, in bytes. */
@@ -18,7 +11,7 @@ export function reportText(
   { plan: { target, budget }, taken = [] }: { readonly plan: Plan; readonly taken?: readonly TakenItems[] },
   peakMemory: number,
 ): string {
-  if (report.skipped) return `${place(target.store, target.path)}: exists and was kept`;
+  if (report.skipped) return `${locationText(target.store, target.path)}: exists and was kept`;
   const {
     keysWritten,
     tasksResumed,
@@ -53,7 +46,7 @@ export function reportText(
         ]
       : [];
   return [
-    `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
+    `${locationText(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${resumed}${updated}${verified}`,
     ...partly,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +

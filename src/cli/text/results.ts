@@ -1,16 +1,10 @@
 import type { AppendReport } from "../../flows/append.ts";
 import { type ArrayTree, CellGrid, type DigestTree } from "../../flows/digest/tree-hash.ts";
 import type { PyramidReport } from "../../flows/pyramid.ts";
-import {
-  columns,
-  counted,
-  formatDuration,
-  formatShape,
-  printable,
-  printableJson,
-} from "../../flows/text/format.ts";
+import { columns, formatDuration, formatShape, printable, printableJson } from "../../flows/text/format.ts";
 import { fromPlain } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
+import { counted } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 
 interface AppendWords {

@@ -1,7 +1,7 @@
 import { joinBits, splitBits } from "../kernels/bit-shuffle.ts";
 import type { BlockLayout } from "../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../kernels/kernels.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { rangeInStream, type Span } from "../kernels/wasm-blocks.ts";
 import { wasmShuffle } from "../kernels/wasm-filters.ts";
 import { corrupt } from "../limits.ts";
@@ -12,7 +12,7 @@ import {
   MIN_STREAM,
   type Shuffle,
   streamCount,
-  writeHeader,
+  writeFrameHeader,
 } from "./frame.ts";
 import { blockKernels, type InnerCodec } from "./inner-codecs.ts";
 
@@ -72,7 +72,7 @@ function decodeBlock(
   length: number,
   offset: number,
 ): void {
-  const words = wordsOf(source);
+  const words = wordView(source);
   const start = words.getUint32(HEADER_SIZE + 4 * index, true);
   const streams = streamCount(header, length);
   const end = streamsEnd(words, start, header.encodedSize, streams, length);
@@ -121,7 +121,7 @@ function decodeStreams(
   length: number,
   wanted: Span,
 ): void {
-  const words = wordsOf(source);
+  const words = wordView(source);
   const plainSize = length / layout.streams;
   for (let s = 0, stream = 0; s < source.length; stream++) {
     const size = words.getInt32(s, true);
@@ -156,11 +156,11 @@ export function encodeBlosc(
   const worthwhile = level > 0 && source.length >= MIN_STREAM;
   const encodedSize = worthwhile ? encodeBlocks(source, header, inner, target, level) : 0;
   if (encodedSize > 0) {
-    writeHeader(target, { ...header, isStored: false, encodedSize });
+    writeFrameHeader(target, { ...header, isStored: false, encodedSize });
     return encodedSize;
   }
   const storedSize = HEADER_SIZE + source.length;
-  writeHeader(target, { ...header, isStored: true, encodedSize: storedSize });
+  writeFrameHeader(target, { ...header, isStored: true, encodedSize: storedSize });
   target.set(source, HEADER_SIZE);
   return storedSize;
 }
@@ -173,7 +173,7 @@ function encodeBlocks(
   target: Uint8Array,
   level: number,
 ): number {
-  const starts = wordsOf(target);
+  const starts = wordView(target);
   const targetEnd = source.length + HEADER_SIZE;
   const kernels = blockKernels(header, inner);
   const effort = inner.kernelEffort?.(level);
@@ -214,7 +214,7 @@ function encodeStreams(
   targetEnd: number,
   level: number,
 ): number {
-  const words = wordsOf(target);
+  const words = wordView(target);
   const plainSize = length / streamCount(header, length);
   let t = targetStart;
   for (let s = start; s < start + length; s += plainSize) {

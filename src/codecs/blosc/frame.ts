@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 
 export const HEADER_SIZE = 16;
@@ -42,7 +42,7 @@ export function readHeader(source: Uint8Array): BloscHeader {
   if (source.length < HEADER_SIZE) {
     throw corrupt("the blosc header is cut off", { expected: HEADER_SIZE, found: source.length });
   }
-  const words = wordsOf(source);
+  const words = wordView(source);
   const version = words.getUint8(0);
   if (version !== FORMAT_VERSION) {
     throw new ZarrflowError("codec-error", `blosc format version ${version} is not known`, {
@@ -92,8 +92,8 @@ function check(header: BloscHeader, available: number): void {
   }
 }
 
-export function writeHeader(target: Uint8Array, header: BloscHeader): void {
-  const words = wordsOf(target);
+export function writeFrameHeader(target: Uint8Array, header: BloscHeader): void {
+  const words = wordView(target);
   const { inner, isStored, mayBeSplit, shuffle } = header;
   const shuffleFlag = { noshuffle: 0, shuffle: FLAGS.shuffled, bitshuffle: FLAGS.bitShuffled }[shuffle];
   const flags = shuffleFlag | (isStored ? FLAGS.stored : 0) | (mayBeSplit ? 0 : FLAGS.whole);

@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
-import { isObject } from "../../meta/assert-json.ts";
+import { isJsonObject } from "../../meta/assert-json.ts";
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-value.ts";
@@ -192,7 +192,7 @@ function misplaced(reason: string, list: string): ZarrflowError {
 function settingPointer({ stated }: CodecConfig, pointer: string, setting: string): string {
   switch (stated?.zarrFormat) {
     case "v1":
-      return isObject(stated.json) && isObject(stated.json.compression_opts)
+      return isJsonObject(stated.json) && isJsonObject(stated.json.compression_opts)
         ? pointerTo("/compression_opts", setting)
         : "/compression_opts";
     case "v2":

@@ -1,7 +1,7 @@
 import { crc32 } from "../../util/crc32.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { adler32 } from "../kernels/checksums.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt, overrun } from "../limits.ts";
 import type { Deflate } from "./deflate.ts";
 
@@ -47,7 +47,7 @@ interface Inflater {
 
 function unzlib(source: Uint8Array, output: Output, inflater: Inflater): number {
   pushPieces(source, inflater);
-  const stored = wordsOf(source).getUint32(source.length - 4, false);
+  const stored = wordView(source).getUint32(source.length - 4, false);
   if (adler32(output.from(0)) !== stored) throw corrupt("the checksum of the zlib data differs");
   return output.written;
 }
@@ -61,7 +61,7 @@ function gunzip(
   const endMember = (end: number) => {
     if (end < 18) throw corrupt("the gzip data are cut off");
     const member = output.from(memberStart);
-    const trailer = wordsOf(source.subarray(end - 8, end));
+    const trailer = wordView(source.subarray(end - 8, end));
     if (crc32(member) !== trailer.getUint32(0, true) || member.length !== trailer.getUint32(4, true)) {
       throw corrupt("the checksum or length of the gzip data differs");
     }

@@ -2,7 +2,7 @@ import type { DataType, Endian, FixedDataType } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 import type { ConfigReader } from "../config-reader.ts";
-import { swapBytes, wordsOf } from "../kernels/swap-bytes.ts";
+import { swapBytes, wordView } from "../kernels/swap-bytes.ts";
 
 export type NumberArray =
   | Int8Array
@@ -93,12 +93,12 @@ function isDirect(bytes: Uint8Array, { size, endian }: NumberType): boolean {
 function aligned(bytes: Uint8Array, { size, endian }: NumberType): Uint8Array {
   const copy = new Uint8Array(Math.floor(bytes.length / size) * size);
   copy.set(bytes.subarray(0, copy.length));
-  if (endian === "big" && size > 1) swapBytes(wordsOf(copy), 0, copy.length, size);
+  if (endian === "big" && size > 1) swapBytes(wordView(copy), 0, copy.length, size);
   return copy;
 }
 
 function put(bytes: Uint8Array, target: Uint8Array, { size, endian }: NumberType): void {
-  if (endian === "big" && size > 1) swapBytes(wordsOf(bytes), 0, bytes.length, size);
+  if (endian === "big" && size > 1) swapBytes(wordView(bytes), 0, bytes.length, size);
   target.set(bytes);
 }
 

@@ -5,7 +5,7 @@ import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader, encoderSetting } from "../config-reader.ts";
 import type { DeltaKernels, NumberFormat } from "../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../kernels/kernels.ts";
-import { swapBytes, wordsOf } from "../kernels/swap-bytes.ts";
+import { swapBytes, wordView } from "../kernels/swap-bytes.ts";
 import { itemsToDecode, itemsToEncode, overrun } from "../limits.ts";
 import { convertNumbers, roundToEven } from "./convert.ts";
 import {
@@ -175,7 +175,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
       }
       copy(source, target);
       if (keepBits === bits) return source.length;
-      const floats = wordsOf(target.subarray(0, source.length));
+      const floats = wordView(target.subarray(0, source.length));
       if (endian === "big") swapBytes(floats, 0, source.length, itemSize);
       roundBits(floats, itemSize, bits - keepBits);
       if (endian === "big") swapBytes(floats, 0, source.length, itemSize);

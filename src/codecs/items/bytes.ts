@@ -5,7 +5,7 @@ import { cStrides, product } from "../../util/shape.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
 import { kernels } from "../kernels/kernels.ts";
-import { swapBytes, wordsOf } from "../kernels/swap-bytes.ts";
+import { swapBytes, wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 
 /**
@@ -113,7 +113,7 @@ export function swapRuns(bytes: Uint8Array, itemSize: number, runs: readonly Run
     kernels().swapBytes(bytes, first.unit);
     return;
   }
-  const words = wordsOf(bytes);
+  const words = wordView(bytes);
   for (let start = 0; start < bytes.length; start += itemSize) {
     for (const { offset, length, unit } of runs) {
       swapBytes(words, start + offset, start + offset + length, unit);

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 import { floatJson } from "./object-values.ts";
 
@@ -32,7 +32,7 @@ class Reader {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#words = wordsOf(bytes);
+    this.#words = wordView(bytes);
   }
 
   end(): void {
@@ -207,7 +207,7 @@ class Writer {
   readonly #options: WriteMsgpackOptions;
   readonly #encoder = new TextEncoder();
   #bytes = new Uint8Array(1024);
-  #words = wordsOf(this.#bytes);
+  #words = wordView(this.#bytes);
   #end = 0;
 
   constructor(options: WriteMsgpackOptions) {
@@ -327,7 +327,7 @@ class Writer {
       const larger = new Uint8Array(Math.max(this.#end, 2 * this.#bytes.length));
       larger.set(this.#bytes.subarray(0, start));
       this.#bytes = larger;
-      this.#words = wordsOf(larger);
+      this.#words = wordView(larger);
     }
     return start;
   }

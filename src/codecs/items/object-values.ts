@@ -1,10 +1,10 @@
 import type { DataType, FixedDataType } from "../../meta/data-type.ts";
 import {
+  decodeCodePoints,
   parseFloatFill,
   parseIntegerFill,
   parseTextFill,
   readString,
-  readText,
   writeIntegerFill,
 } from "../../meta/fill-values.ts";
 import { readFloat } from "../../meta/number-kinds.ts";
@@ -21,7 +21,7 @@ import { packItems } from "./packed-items.ts";
 export type ObjectValues = readonly unknown[];
 
 /** The values of a chunk in C order. */
-export function valuesOf({ bytes, offsets }: VariableData, dataType: DataType): unknown[] {
+export function unpackValues({ bytes, offsets }: VariableData, dataType: DataType): unknown[] {
   return Array.from({ length: offsets.length - 1 }, (_, i) =>
     plainValue(bytes.subarray(offsets[i], offsets[i + 1]), dataType),
   );
@@ -96,7 +96,7 @@ export function jsonElements(dataType: FixedDataType): JsonElements | undefined 
       };
     case "fixed-text":
       return {
-        toJson: (bytes) => readText(bytes) ?? "",
+        toJson: (bytes) => decodeCodePoints(bytes) ?? "",
         toBytes: (json) => textBytes(json, dataType.size),
         maxText: 2 + 3 * dataType.size,
       };

@@ -2,7 +2,7 @@ import type { Buffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import type { ChunkData, VariableData } from "../chunk-data.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt, MAX_CHUNK_SIZE } from "../limits.ts";
 
 /**
@@ -122,7 +122,7 @@ export function offsetsOf(lengths: Uint32Array, tooLarge: (found: number) => Zar
 
 /** True if `bytes[start, end)` is valid UTF-8: no truncated or overlong form, no surrogate, nothing above U+10FFFF. */
 export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
-  const words = wordsOf(bytes);
+  const words = wordView(bytes);
   let i = start;
   while (i < end) {
     while (i + 4 <= end && (words.getInt32(i, true) & 0x8080_8080) === 0) i += 4;

@@ -8,7 +8,7 @@ import type { ChunkData, VariableData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecContext, CodecFactory } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
 import { isBig, type NumberType, numberType, readNumbers, writeNumbers } from "../filters/number-array.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 import { parseObject } from "./object-values.ts";
 import { assertStrings, assertVariable, mapItems, packItems, packTexts, valuesSize } from "./packed-items.ts";
@@ -57,7 +57,7 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
   if (count !== items) {
     throw corrupt("the chunk has a wrong number of items", { expected: items, found: count });
   }
-  const words = wordsOf(bytes);
+  const words = wordView(bytes);
   const offsets = new Uint32Array(items + 1);
   let s = COUNT_SIZE;
   for (let i = 0; i < items; i++) {
@@ -82,7 +82,7 @@ function countOf(bytes: Uint8Array): number {
   if (bytes.length < COUNT_SIZE) {
     throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
   }
-  const count = wordsOf(bytes).getUint32(0, true);
+  const count = wordView(bytes).getUint32(0, true);
   const least = COUNT_SIZE + LENGTH_SIZE * count;
   if (bytes.length >= least) return count;
   throw corrupt("the items are cut off", { expected: `at least ${least} bytes`, found: bytes.length });
@@ -93,7 +93,7 @@ function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {
   const items = offsets.length - 1;
   const first = offsets[0] ?? 0;
   const encoded = buffers.take(COUNT_SIZE + LENGTH_SIZE * items + (offsets[items] ?? 0) - first);
-  const words = wordsOf(encoded);
+  const words = wordView(encoded);
   words.setUint32(0, items, true);
   let t = COUNT_SIZE;
   for (let i = 0; i < items; i++) {

@@ -4,7 +4,7 @@ import { product } from "../../util/shape.ts";
 import type { ChunkData, VariableData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 import { assertStrings, assertVariable } from "./packed-items.ts";
 
@@ -62,7 +62,7 @@ function takeItems(bytes: Uint8Array, items: number, width: 4 | 8): Pick<Variabl
 
 /** @throws `corrupt-chunk` naming the first offset that is negative, below the previous one, or beyond the data. */
 function readOffsets(bytes: Uint8Array, items: number, width: 4 | 8, available: number): Uint32Array {
-  const words = wordsOf(bytes);
+  const words = wordView(bytes);
   const offsets = new Uint32Array(items + 1);
   let previous = 0;
   for (let i = 0; i <= items; i++) {
@@ -99,7 +99,7 @@ function allocate(chunk: ChunkData, width: 4 | 8, buffers: Buffers): Uint8Array 
     });
   }
   const encoded = buffers.take(start + size);
-  const words = wordsOf(encoded);
+  const words = wordView(encoded);
   for (let i = 0; i <= items; i++) {
     words.setUint32(i * width, (offsets[i] as number) - first, true);
     if (width === 8) words.setUint32(i * width + 4, 0, true);

@@ -1,4 +1,4 @@
-import { wordsOf } from "./swap-bytes.ts";
+import { wordView } from "./swap-bytes.ts";
 
 /**
  * The second half of bit shuffle: splits each plane of a byte shuffle into eight planes of bits, the lowest bit first,
@@ -17,7 +17,7 @@ export function splitBits(
   planes: number,
   items: number,
 ): void {
-  const words = wordsOf(source);
+  const words = wordView(source);
   const step = items / 8;
   for (let p = 0; p < planes; p++) {
     let s = start + p * items;
@@ -50,7 +50,7 @@ export function joinBits(
   planes: number,
   items: number,
 ): void {
-  const out = wordsOf(target);
+  const out = wordView(target);
   const step = items / 8;
   for (let p = 0; p < planes; p++) {
     let s = start + p * items;

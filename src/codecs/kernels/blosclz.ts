@@ -1,5 +1,5 @@
 import { copyLiterals, copyMatch, lastPlaces, matchLength, raiseBase, slotOf } from "./lz-blocks.ts";
-import { wordsOf } from "./swap-bytes.ts";
+import { wordView } from "./swap-bytes.ts";
 
 /**
  * BloscLZ in TypeScript, for streams of blocks that the kernels do not handle: blocks above 256 MiB, and broken ones.
@@ -28,8 +28,8 @@ export function blosclzDecode(
   targetStart: number,
   targetEnd: number,
 ): number {
-  const words = wordsOf(source);
-  const out = wordsOf(target);
+  const words = wordView(source);
+  const out = wordView(target);
   let s = start;
   let t = targetStart;
   let first = true;
@@ -84,7 +84,7 @@ export function blosclzEncode(
   targetStart: number,
   targetEnd: number,
 ): number {
-  const words = wordsOf(source);
+  const words = wordView(source);
   const shift = raiseBase(end - start) - start;
   // Decoders require that the stream ends with a literal.
   const searchEnd = end - 5;

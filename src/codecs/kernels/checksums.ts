@@ -1,11 +1,11 @@
-import { wordsOf } from "./swap-bytes.ts";
+import { wordView } from "./swap-bytes.ts";
 
 /** The most words whose sums stay below 2^32. */
 const FLETCHER_RUN = 360;
 
 /** Fletcher-32 as in HDF5: over big-endian 16-bit words; an odd last byte is the high half of a word. */
 export function fletcher32(bytes: Uint8Array): number {
-  const words = wordsOf(bytes);
+  const words = wordView(bytes);
   const whole = bytes.length - (bytes.length % 2);
   let a = 0;
   let b = 0;
@@ -40,7 +40,7 @@ export function lookup3(bytes: Uint8Array, initial: number): number {
 
   // The last round, possibly a complete one, is handled below.
   const last = Math.floor((length - 1) / ROUND) * ROUND;
-  const words = wordsOf(bytes);
+  const words = wordView(bytes);
   let a = start;
   let b = start;
   let c = start;
@@ -64,7 +64,7 @@ export function lookup3(bytes: Uint8Array, initial: number): number {
 
   const tail = new Uint8Array(ROUND);
   tail.set(bytes.subarray(last));
-  const rest = wordsOf(tail);
+  const rest = wordView(tail);
   a = (a + rest.getInt32(0, true)) | 0;
   b = (b + rest.getInt32(4, true)) | 0;
   c = (c + rest.getInt32(8, true)) | 0;

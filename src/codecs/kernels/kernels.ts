@@ -1,13 +1,13 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { HeapBoxes, Kernels, OpenHeap, TransposeKernel } from "./kernel-types.ts";
-import { isWhole, PIECE, WasmMemory } from "./wasm-memory.ts";
+import { isWholeSteps, PIECE, WasmMemory } from "./wasm-memory.ts";
 
 /** The kernels that arrays of all codecs need. */
 export function wasmKernels(wasm: WasmMemory): Kernels {
   return {
     swapBytes(bytes, unit) {
       const [at = 0] = wasm.allocate(PIECE);
-      if (wasm.holds(bytes) && isWhole(bytes.length)) {
+      if (wasm.holds(bytes) && isWholeSteps(bytes.length)) {
         wasm.exports.swapBytes(bytes.byteOffset, bytes.length, unit);
         return;
       }

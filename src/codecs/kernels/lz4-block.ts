@@ -1,5 +1,5 @@
 import { copyLiterals, copyMatch, lastPlaces, matchLength, raiseBase, slotOf } from "./lz-blocks.ts";
-import { wordsOf } from "./swap-bytes.ts";
+import { wordView } from "./swap-bytes.ts";
 
 /**
  * LZ4 in TypeScript, for blocks that do not fit in the memory of the kernels, and for blosc streams that the block
@@ -35,8 +35,8 @@ export function lz4Encode(
   targetEnd: number,
   acceleration: number,
 ): number {
-  const words = wordsOf(source);
-  const out = wordsOf(target);
+  const words = wordView(source);
+  const out = wordView(target);
   const shift = raiseBase(end - start) - start;
   const searchEnd = end - MATCH_START_LIMIT;
   const matchEnd = end - LAST_LITERALS;
@@ -107,8 +107,8 @@ export function lz4Decode(
   targetEnd: number,
   isPrefix = false,
 ): number {
-  const words = wordsOf(source);
-  const out = wordsOf(target);
+  const words = wordView(source);
+  const out = wordView(target);
   let s = start;
   let t = targetStart;
 

@@ -1,5 +1,5 @@
 import { copyLiterals, copyMatch, lastPlaces, matchLength, raiseBase, slotOf } from "./lz-blocks.ts";
-import { wordsOf } from "./swap-bytes.ts";
+import { wordView } from "./swap-bytes.ts";
 
 /**
  * Raw Snappy: the decoded size as a varint, then elements. The two low tag bits select their kind: literals, or copies
@@ -25,8 +25,8 @@ export function snappyDecode(
   targetStart: number,
   targetEnd: number,
 ): number {
-  const words = wordsOf(source);
-  const out = wordsOf(target);
+  const words = wordView(source);
+  const out = wordView(target);
   let s = start;
   let size = 0;
   for (let shift = 1, more = 128; more >= 128; shift *= 128) {
@@ -83,7 +83,7 @@ export function snappyEncode(
   targetStart: number,
   targetEnd: number,
 ): number {
-  const words = wordsOf(source);
+  const words = wordView(source);
   const shift = raiseBase(end - start) - start;
   const searchEnd = end - MIN_MATCH;
   let t = targetStart;

@@ -1,5 +1,5 @@
 import type { BlockKernels, BlockLayout } from "./kernel-types.ts";
-import { wordsOf } from "./swap-bytes.ts";
+import { wordView } from "./swap-bytes.ts";
 import { codecsIn, zstdRoom } from "./wasm-codecs.ts";
 import { PIECE, type WasmMemory } from "./wasm-memory.ts";
 
@@ -61,7 +61,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
       const streamRoom = goesAside ? zstdRoom(plainSize) : plainSize;
       const places = placesOf(wasm.allocate(source.length, PIECE, PIECE, streamRoom));
       const block = shuffleInto(wasm, source, layout, places);
-      const words = wordsOf(target);
+      const words = wordView(target);
       const isDirect = wasm.holds(target) && !goesAside;
       const end = block + source.length;
       let t = 0;
@@ -83,7 +83,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
 
     decode(source, target, layout, size, offset) {
       const plainSize = size / layout.streams;
-      const words = wordsOf(source);
+      const words = wordView(source);
       const places = placesOf(wasm.allocate(size, PIECE, PIECE, source.length));
       const decodeStream = DECODERS[layout.inner as InnerName];
       const wanted = { start: offset, end: offset + target.length };

@@ -1,6 +1,6 @@
 import type { DeltaKernels, NumberFormat, ShuffleKernels } from "./kernel-types.ts";
 import { codecsIn } from "./wasm-codecs.ts";
-import { isWhole, PIECE, type WasmMemory } from "./wasm-memory.ts";
+import { isWholeSteps, PIECE, type WasmMemory } from "./wasm-memory.ts";
 
 /** Larger items are shuffled byte by byte, because a piece holds too few of them. */
 const LARGE_ITEM = 64;
@@ -84,7 +84,7 @@ export function wasmDelta(wasm: WasmMemory): DeltaKernels {
       const [room = 0, to = 0] = wasm.allocate(BEFORE + PIECE, PIECE);
       const from = room + BEFORE;
       target.set(source.subarray(0, size));
-      if (wasm.holds(source) && wasm.holds(target) && isWhole(source.length - size)) {
+      if (wasm.holds(source) && wasm.holds(target) && isWholeSteps(source.length - size)) {
         const { deltaEncode } = codecsIn(wasm);
         deltaEncode(
           source.byteOffset + size,
@@ -107,7 +107,7 @@ export function wasmDelta(wasm: WasmMemory): DeltaKernels {
       const size = sizeOf(format);
       const [room = 0] = wasm.allocate(BEFORE + PIECE);
       const at = room + BEFORE;
-      if (wasm.holds(bytes) && isWhole(bytes.length - size)) {
+      if (wasm.holds(bytes) && isWholeSteps(bytes.length - size)) {
         codecsIn(wasm).deltaDecode(
           bytes.byteOffset + size,
           bytes.length - size,

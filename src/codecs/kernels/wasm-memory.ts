@@ -28,7 +28,7 @@ export interface WasmExports {
 export const PIECE = 64 * 1024;
 
 /** True if kernels that work in place, 16 bytes per step, touch nothing after this many bytes. */
-export function isWhole(length: number): boolean {
+export function isWholeSteps(length: number): boolean {
   return length > 0 && length % 16 === 0;
 }
 

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { CodecFactory } from "../codec.ts";
 import { ConfigReader, type EncoderSetting, encoderSetting } from "../config-reader.ts";
 import { corrupt } from "../limits.ts";
-import type { Progress } from "./decoder.ts";
+import type { DecoderPosition } from "./decoder.ts";
 import { matchFinderSize } from "./encoder.ts";
 import { decodeDelta, encodeDelta, type FilterChain, filterChain, presetChain } from "./filters.ts";
 import {
@@ -84,7 +84,7 @@ export function decodeLzma(
   chain: FilterChain,
 ): number {
   if (source.length === 0) throw corrupt("there are no LZMA data", { found: 0 });
-  let progress: Progress = { read: 0, written: 0 };
+  let progress: DecoderPosition = { read: 0, written: 0 };
   do progress = decodeStream(source, target, progress, format, chain);
   while (progress.read < source.length);
   return progress.written;
@@ -93,10 +93,10 @@ export function decodeLzma(
 function decodeStream(
   source: Uint8Array,
   target: Uint8Array,
-  progress: Progress,
+  progress: DecoderPosition,
   format: LzmaFormat,
   chain: FilterChain,
-): Progress {
+): DecoderPosition {
   switch (format) {
     case "auto":
       return hasMagic(source, progress.read, HEADER_MAGIC)
@@ -114,9 +114,9 @@ function decodeStream(
 function decodeRaw(
   source: Uint8Array,
   target: Uint8Array,
-  progress: Progress,
+  progress: DecoderPosition,
   { compressor, deltas }: FilterChain,
-): Progress {
+): DecoderPosition {
   const end =
     compressor.kind === "lzma2"
       ? decodeLzma2(source, target, progress)

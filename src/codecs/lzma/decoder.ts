@@ -191,7 +191,7 @@ function copyBack(target: Uint8Array, at: number, distance: number, length: numb
 }
 
 /** Position of a decoder in its source and in its target. */
-export interface Progress {
+export interface DecoderPosition {
   readonly read: number;
   readonly written: number;
 }

@@ -1,4 +1,4 @@
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import * as model from "./model.ts";
 import { MAX_MATCH } from "./model.ts";
 
@@ -334,7 +334,7 @@ export class MatchFinder {
   /** @param depth positions of a chain to try. */
   constructor(source: Uint8Array, dictionarySize: number, depth: number) {
     this.#source = source;
-    this.#words = wordsOf(source);
+    this.#words = wordView(source);
     this.#dictionarySize = dictionarySize;
     this.#depth = depth;
     this.#before = new Int32Array(windowFor(source.length, dictionarySize));

@@ -1,6 +1,6 @@
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt, overrun } from "../limits.ts";
-import { LzmaDecoder, type Progress, RangeDecoder } from "./decoder.ts";
+import { type DecoderPosition, LzmaDecoder, RangeDecoder } from "./decoder.ts";
 import { LzmaEncoder, RangeEncoder } from "./encoder.ts";
 import type { Compressor } from "./filters.ts";
 import { type LzmaProperties, MAX_MATCH, propertiesByte, propertiesOf } from "./model.ts";
@@ -14,9 +14,13 @@ const UNKNOWN = 0xffff_ffff;
  *
  * @throws `corrupt-chunk`, `codec-error`
  */
-export function decodeAlone(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
+export function decodeAlone(
+  source: Uint8Array,
+  target: Uint8Array,
+  { read, written }: DecoderPosition,
+): DecoderPosition {
   if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data are truncated");
-  const words = wordsOf(source);
+  const words = wordView(source);
   const properties = propertiesOf(words.getUint8(read));
   const low = words.getUint32(read + 5, true);
   const high = words.getUint32(read + 9, true);
@@ -32,10 +36,10 @@ export function decodeAlone(source: Uint8Array, target: Uint8Array, { read, writ
 export function decodeLzma1(
   source: Uint8Array,
   target: Uint8Array,
-  { read, written }: Progress,
+  { read, written }: DecoderPosition,
   properties: LzmaProperties,
   size?: number,
-): Progress {
+): DecoderPosition {
   const room = target.length - written;
   if (size !== undefined && size > room) throw overrun(target.length);
   const tooLong = () =>
@@ -107,7 +111,11 @@ export const LZMA_WITH_DICTIONARY_RESET = 0xe0;
  *
  * @throws `corrupt-chunk`, `codec-error`
  */
-export function decodeLzma2(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
+export function decodeLzma2(
+  source: Uint8Array,
+  target: Uint8Array,
+  { read, written }: DecoderPosition,
+): DecoderPosition {
   const decoder = new LzmaDecoder(target);
   let needsDictionary = true;
   let needsProperties = true;

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
-import type { Progress } from "./decoder.ts";
+import type { DecoderPosition } from "./decoder.ts";
 import { assertNoBranchFilter, DELTA, decodeDelta, LZMA2 } from "./filters.ts";
 import { decodeLzma2 } from "./lzma.ts";
 import {
@@ -31,7 +31,11 @@ const FLAGS_SIZE = 2;
  * @throws `corrupt-chunk`; `codec-error`, `unsupported-codec` for unknown checks and filters.
  * @see the .xz file format, version 1.2
  */
-export function decodeXz(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
+export function decodeXz(
+  source: Uint8Array,
+  target: Uint8Array,
+  { read, written }: DecoderPosition,
+): DecoderPosition {
   const reader = new XzReader(source, read);
   const flags = readStreamHeader(reader, read === 0);
   const check = xzCheck(flags);
@@ -175,7 +179,7 @@ export class XzReader {
 
   constructor(source: Uint8Array, position: number) {
     this.source = source;
-    this.#words = wordsOf(source);
+    this.#words = wordView(source);
     this.position = position;
   }
 

@@ -22,12 +22,12 @@ export class ShardIndex {
 
   /** Creates an index of `chunks` empty inner chunks. */
   static empty(chunks: number): ShardIndex {
-    return new ShardIndex(new Uint8Array(chunks * ENTRY_SIZE).fill(0xff));
+    return new ShardIndex(new Uint8Array(chunks * INDEX_ENTRY_SIZE).fill(0xff));
   }
 
   /** Number of inner chunks, including empty ones. */
   get length(): number {
-    return this.bytes.length / ENTRY_SIZE;
+    return this.bytes.length / INDEX_ENTRY_SIZE;
   }
 
   isEmpty(chunk: number): boolean {
@@ -56,19 +56,19 @@ export class ShardIndex {
   }
 
   set(chunk: number, { offset, length }: InnerRange): void {
-    this.#words.setBigUint64(chunk * ENTRY_SIZE, BigInt(offset), true);
-    this.#words.setBigUint64(chunk * ENTRY_SIZE + 8, BigInt(length), true);
+    this.#words.setBigUint64(chunk * INDEX_ENTRY_SIZE, BigInt(offset), true);
+    this.#words.setBigUint64(chunk * INDEX_ENTRY_SIZE + 8, BigInt(length), true);
   }
 
   #offset(chunk: number): bigint {
-    return this.#words.getBigUint64(chunk * ENTRY_SIZE, true);
+    return this.#words.getBigUint64(chunk * INDEX_ENTRY_SIZE, true);
   }
 
   #length(chunk: number): bigint {
-    return this.#words.getBigUint64(chunk * ENTRY_SIZE + 8, true);
+    return this.#words.getBigUint64(chunk * INDEX_ENTRY_SIZE + 8, true);
   }
 }
 
 /** Bytes of the index entry of one inner chunk. */
-export const ENTRY_SIZE = 16;
+export const INDEX_ENTRY_SIZE = 16;
 export const EMPTY = 2n ** 64n - 1n;

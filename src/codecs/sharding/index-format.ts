@@ -7,7 +7,7 @@ import { product } from "../../util/shape.ts";
 import type { CodecPipeline, PipelineMaker } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
 import { corrupt, partFailure } from "../limits.ts";
-import { ENTRY_SIZE, ShardIndex } from "./entries.ts";
+import { INDEX_ENTRY_SIZE, ShardIndex } from "./entries.ts";
 
 /** The deepest nesting of shards in shards that is accepted. */
 const MAX_DEPTH = 8;
@@ -50,9 +50,9 @@ export async function shardFormat(
   const chunkShape = innerShape(configuration, shape);
   const grid = shape.map((n, d) => n / (chunkShape[d] ?? 1));
   const chunks = product(grid);
-  if (chunks * ENTRY_SIZE > MAX_INDEX_SIZE) {
+  if (chunks * INDEX_ENTRY_SIZE > MAX_INDEX_SIZE) {
     throw new ZarrflowError("resource-limit", "a shard has too many inner chunks", {
-      expected: MAX_INDEX_SIZE / ENTRY_SIZE,
+      expected: MAX_INDEX_SIZE / INDEX_ENTRY_SIZE,
       found: chunks,
     });
   }

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { wordsOf } from "../kernels/swap-bytes.ts";
+import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 
 /** One zstd frame in a value. */
@@ -28,7 +28,7 @@ const MAX_BLOCK = 128 * 1024;
  */
 export function zstdFrames(source: Uint8Array): ZstdFrame[] {
   const frames: ZstdFrame[] = [];
-  const words = wordsOf(source);
+  const words = wordView(source);
   let start = 0;
   while (start < source.length) {
     need(source, start, 4);

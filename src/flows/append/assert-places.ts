@@ -2,15 +2,15 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import { isObject, member } from "../../meta/assert-json.ts";
-import { numbersIn, numbersInText, rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
+import { isJsonObject, member } from "../../meta/assert-json.ts";
+import { numberList, numbersInText, rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { axisOfType, multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { joinKey, lastName } from "../../util/node-path.ts";
-import { wholeNumber } from "../../util/numbers.ts";
+import { parseWholeNumber } from "../../util/numbers.ts";
 import type { AppendedPair, ArrayPair, Pairs } from "./pairs.ts";
 
 /**
@@ -104,11 +104,11 @@ export function assertRastersContinue(
 /** Reads each form as the six coefficients `a b c d e f` of `x = a col + b row + c`, `y = d col + e row + f`. */
 const TRANSFORMS: Readonly<Record<string, (attributes: JsonObject) => readonly number[] | undefined>> = {
   GeoTransform({ GeoTransform: stated }) {
-    const found = typeof stated === "string" ? numbersInText(stated, 6) : numbersIn(stated, 6);
+    const found = typeof stated === "string" ? numbersInText(stated, 6) : numberList(stated, 6);
     const [c = 0, a = 0, b = 0, f = 0, d = 0, e = 0] = found ?? [];
     return found && [a, b, c, d, e, f];
   },
-  "spatial:transform": (attributes) => numbersIn(attributes["spatial:transform"], 6, 9),
+  "spatial:transform": (attributes) => numberList(attributes["spatial:transform"], 6, 9),
 };
 
 function movedBy([a = 0, b = 0, c = 0, d = 0, e = 0, f = 0]: readonly number[], steps: readonly number[]) {
@@ -190,10 +190,10 @@ export async function assertImagesStay(
 
 function assertNoChannels({ path, metadata: { attributes } }: ZarrGroup, dim: string): void {
   const omero = member(omeOf(attributes)?.metadata ?? {}, "omero");
-  const channels = isObject(omero) ? member(omero, "channels") : undefined;
+  const channels = isJsonObject(omero) ? member(omero, "channels") : undefined;
   const grows = multiscalesOf(attributes).some((image) => {
     const c = axisOfType(image, "channel");
-    return c >= 0 && (dim === image.axes?.[c] || wholeNumber(dim) === c);
+    return c >= 0 && (dim === image.axes?.[c] || parseWholeNumber(dim) === c);
   });
   if (!grows || !Array.isArray(channels) || channels.length === 0) return;
   throw new ZarrflowError(

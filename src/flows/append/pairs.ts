@@ -6,15 +6,15 @@ import { type TimeCoding, timeCodingOf } from "../../meta/conventions/cf/time.ts
 import { packingOf } from "../../meta/conventions/cf/values.ts";
 import { missingValueOf } from "../../meta/conventions/missing-values.ts";
 import { dimensionMeant, withAxes } from "../../meta/dimension-names.ts";
-import { bytesText, type CompareOptions, compareValues } from "../../run/compare-values.ts";
+import { type CompareOptions, compareValues, itemJson } from "../../run/compare-values.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { belowPath, folderOf, lastName } from "../../util/node-path.ts";
-import { wholeNumber } from "../../util/numbers.ts";
+import { parseWholeNumber } from "../../util/numbers.ts";
 import { isComparable } from "../diff/compare-metadata.ts";
 import {
   type Coordinate,
   type CoordinateOptions,
-  compareKeys,
+  compareLabels,
   type Key,
 } from "../request/labels/coordinate.ts";
 import { openCoordinate } from "../request/labels/find-coordinate.ts";
@@ -39,7 +39,8 @@ export async function assertContinues(
   const direction = directionOf(oneBefore, last) || directionOf(first, second) || 1;
   for (const [i, key] of keys.entries()) {
     const previous = i === 0 ? last : keys[i - 1];
-    if (key !== undefined && (previous === undefined || direction * compareKeys(previous, key) < 0)) continue;
+    if (key !== undefined && (previous === undefined || direction * compareLabels(previous, key) < 0))
+      continue;
     const [wanted, where] = direction > 0 ? ["after", "rises"] : ["before", "falls"];
     const isFirst = i === 0;
     throw new ZarrflowError(
@@ -64,7 +65,7 @@ async function keyAt(coordinate: Coordinate, index: number): Promise<Key | undef
 }
 
 function directionOf(a: Key | undefined, b: Key | undefined): number {
-  return a === undefined || b === undefined ? 0 : -compareKeys(a, b);
+  return a === undefined || b === undefined ? 0 : -compareLabels(a, b);
 }
 
 /**
@@ -144,7 +145,7 @@ function* kindOf(array: ZarrArray, axis: number): Generator<Trait> {
       yield { what: `the lengths of ${dimensionNames?.[d] ?? `dimension ${d}`}`, is: `${size}` };
   }
   const missing = missingValueOf(metadata, layout.zarrFormat);
-  yield { what: MISSING, is: missing && bytesText(missing, metadata.dataType) };
+  yield { what: MISSING, is: missing && itemJson(missing, metadata.dataType) };
   const packing = packingOf(metadata.dataType, attributes);
   yield { what: "scale_factor", is: packing?.scale?.toString() };
   yield { what: "add_offset", is: packing?.offset?.toString() };
@@ -246,7 +247,7 @@ function axisOf(array: ZarrArray, dim: string, axes: AxesOfArrays): number {
   const named = axes.get(array)?.indexOf(dim) ?? -1;
   if (named >= 0) return named;
   if (dimensionNames) return dimensionNames.indexOf(dim);
-  const axis = wholeNumber(dim) ?? -1;
+  const axis = parseWholeNumber(dim) ?? -1;
   return axis < shape.length ? axis : -1;
 }
 

@@ -10,7 +10,7 @@ import {
 import { type DataType, sameDataType } from "../../meta/data-type.ts";
 import { describeCodec } from "../../meta/describe.ts";
 import { otherNames } from "../../meta/documents.ts";
-import { bytesText, type ValueDifference } from "../../run/compare-values.ts";
+import { itemJson, type ValueDifference } from "../../run/compare-values.ts";
 import type { Store } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { type JsonObject, jsonEqual, pointerTo, toPlain } from "../../util/json-value.ts";
@@ -54,7 +54,7 @@ function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
   if (missing === undefined && other === undefined) return;
   if (missing && other && sameNumbers(missing, other)) return;
   const { dataType } = a.metadata;
-  yield meant("missing value", missing && bytesText(missing, dataType), other && bytesText(other, dataType));
+  yield meant("missing value", missing && itemJson(missing, dataType), other && itemJson(other, dataType));
 }
 
 /** True if two arrays state missing values in different places: one in v2, one in v3, both with dimension names. */
@@ -120,7 +120,7 @@ function sameFill({ bytes: a }: FillValue, { bytes: b }: FillValue): boolean {
 
 /** A fill value as JSON text; null if missing chunks are undefined. */
 export function fillText({ bytes }: FillValue, dataType: DataType): string | null {
-  return bytes && bytesText(bytes, dataType);
+  return bytes && itemJson(bytes, dataType);
 }
 
 /** A name or null for each dimension. */

@@ -72,7 +72,7 @@ export interface KeySide {
  *
  * @throws `unsupported-operation` for a store that cannot list its keys
  */
-export async function* compareKeys(
+export async function* compareOtherKeys(
   a: KeySide,
   b: KeySide,
   { maxMemory, signal }: { readonly maxMemory: number; readonly signal?: AbortSignal | undefined },

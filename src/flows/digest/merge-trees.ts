@@ -1,7 +1,7 @@
 import { fromHex } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { hasher } from "../../util/hash.ts";
-import { invalid, isObject } from "../../util/options.ts";
+import { invalidOption, isObject } from "../../util/options.ts";
 import {
   type ArrayTree,
   arrayHash,
@@ -35,10 +35,10 @@ const SHA256 = /^[0-9a-f]{64}$/;
 export async function mergeDigestTrees(trees: Iterable<DigestTree>): Promise<DigestTree> {
   const newHash = await hasher();
   if (!isObject(trees) || !(Symbol.iterator in trees))
-    throw invalid("there are no trees to merge", "a list of trees", trees);
+    throw invalidOption("there are no trees to merge", "a list of trees", trees);
   const all = [...trees].map(assertTree);
   const [first] = all;
-  if (first === undefined) throw invalid("there are no trees to merge", "a list of trees", []);
+  if (first === undefined) throw invalidOption("there are no trees to merge", "a list of trees", []);
   const byPath = all.map(({ arrays }) => new Map(arrays.map((array) => [array.path, array])));
   const arrays = first.arrays.map((array) => {
     const parts = byPath.map((one) => sameArray(array, one.get(array.path)));

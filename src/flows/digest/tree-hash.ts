@@ -153,7 +153,7 @@ export class CellHasher {
     for (let at = 0; at < items; ) {
       const hash = this.#hash ?? this.#begin();
       const end = Math.min(items, at + this.#left);
-      for (const piece of itemBytes(data, at, end)) {
+      for (const piece of hashedBytes(data, at, end)) {
         hash.update(piece);
         bytes += piece.length;
       }
@@ -191,7 +191,7 @@ function named(name: string): string {
 /**
  * The bytes of items `[from, to)` in C order. The length (8 bytes, little-endian) precedes each item of varying size.
  */
-export function* itemBytes(data: ChunkData, from: number, to: number): Generator<Uint8Array> {
+export function* hashedBytes(data: ChunkData, from: number, to: number): Generator<Uint8Array> {
   if (data.kind === "fixed") {
     yield data.bytes.subarray(from * data.itemSize, to * data.itemSize);
     return;

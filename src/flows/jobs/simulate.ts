@@ -1,7 +1,7 @@
 import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../../plan/costs.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
-import { chunksTouched, lastStage } from "../../plan/windows.ts";
-import { assertKnown, invalid, isObject } from "../../util/options.ts";
+import { countSourceChunks, lastStage } from "../../plan/windows.ts";
+import { assertKnown, invalidOption, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
 import { allShares } from "./run-share.ts";
 import {
@@ -34,13 +34,14 @@ const MONTH = 30 * 24 * 3600;
  * @throws `invalid-option`
  */
 export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation {
-  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is not a plan", "a plan", plan);
+  if (!isObject(plan) || !Array.isArray(plan.stages))
+    throw invalidOption("this is not a plan", "a plan", plan);
   assertKnown(options, SIMULATION_OPTIONS);
   const { workers, latency, bytesPerSecond } = options;
   const { prefixes = 1, stragglers = 0.01, failuresPerHour = 0.01, seed = 1 } = options;
   const { cores = workers * plan.execution.threads } = options;
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
-    throw invalid("invalid number of workers", `1 to ${MAX_WORKERS}`, workers);
+    throw invalidOption("invalid number of workers", `1 to ${MAX_WORKERS}`, workers);
   }
   const figures = { latency, bytesPerSecond, cores, prefixes, stragglers, failuresPerHour };
   for (const [name, value] of Object.entries(figures)) {
@@ -48,7 +49,7 @@ export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation
       !(value >= 0 && Number.isFinite(value)) ||
       (value === 0 && name in { bytesPerSecond, cores, prefixes })
     ) {
-      throw invalid(`invalid value for the option \`${name}\``, "a number of 0 or more", value);
+      throw invalidOption(`invalid value for the option \`${name}\``, "a number of 0 or more", value);
     }
   }
   const [startWork, startWaits] = [START_SECONDS, GETS_OF_SHARE * latency];
@@ -210,7 +211,7 @@ function requestOf({ budget, execution, profiles = {} }: Plan, job: ArrayJob): C
   return {
     sides: job,
     items: product(job.selection.shape),
-    chunksTouched: chunksTouched(job),
+    chunksTouched: countSourceChunks(job),
     chunksWritten: job.chunksWritten,
     windows: job,
     ...(job.passes && { passes: job.passes }),

@@ -1,8 +1,8 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
-import { isObject, member } from "../../meta/assert-json.ts";
-import { OME, objectsIn, V2_VERSION, V3_VERSION, wordsOf } from "../../meta/conventions/ome/attributes.ts";
+import { isJsonObject, member } from "../../meta/assert-json.ts";
+import { OME, objectsIn, omeVersion, V2_VERSION, V3_VERSION } from "../../meta/conventions/ome/attributes.ts";
 import {
   coordinateSystemOf,
   type Level,
@@ -29,7 +29,7 @@ export interface Image {
   readonly scale: readonly number[];
   readonly translation: readonly number[];
   /** OME-Zarr version of its description; undefined for a single array. */
-  readonly words: ReturnType<typeof wordsOf> | undefined;
+  readonly words: ReturnType<typeof omeVersion> | undefined;
   /** Its description in the group; empty for a single array. */
   readonly multiscale: JsonObject;
   /** The transformations of the array as stated. */
@@ -67,7 +67,7 @@ export async function imageOf(
   const image = above?.image ?? images[0];
   const level = above?.level ?? image?.levels[0];
   if (image === undefined || level === undefined) return undefined;
-  const words = wordsOf(group.metadata.attributes);
+  const words = omeVersion(group.metadata.attributes);
   const array = await openLevel(group, level, signal);
   const described = describedAxes(image, array);
   const names = described.map(({ name }) => String(name));
@@ -121,7 +121,7 @@ function describedAxes(image: Multiscale, array: ZarrArray): JsonObject[] {
   const stated = statedAxes(image.stated) ?? [];
   return names.map((name, d) => {
     const axis = stated[d];
-    return isObject(axis) ? axis : axisNamed(name);
+    return isJsonObject(axis) ? axis : axisNamed(name);
   });
 }
 
@@ -254,7 +254,7 @@ export function imageAttributes(
     words === version && typeof before === "string" && before.startsWith(version) ? before : version;
   if (version === V2_VERSION)
     return { ...attributes, multiscales: [{ version: asStated(stated), ...described }] };
-  const inOme = isObject(ome) ? ome : {};
+  const inOme = isJsonObject(ome) ? ome : {};
   return {
     ...others,
     [OME]: { ...inOme, version: asStated(inOme.version), multiscales: [described] },
@@ -265,12 +265,12 @@ export function imageAttributes(
 function placedAt(path: string, { multiscale, transformations }: Image): JsonObject {
   const [system = {}] = objectsIn(member(multiscale, "coordinateSystems"));
   const [stated] = transformations;
-  const given = isObject(stated) ? stated : {};
+  const given = isJsonObject(stated) ? stated : {};
   const input = member(given, "input");
   const name = coordinateSystemOf(multiscale) ?? member(system, "name") ?? null;
   return {
     ...given,
-    input: typeof input === "string" ? path : { ...(isObject(input) && input), path },
+    input: typeof input === "string" ? path : { ...(isJsonObject(input) && input), path },
     output: member(given, "output") ?? { name },
   };
 }

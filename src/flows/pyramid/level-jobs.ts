@@ -2,7 +2,7 @@ import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { isObject, member } from "../../meta/assert-json.ts";
+import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { OME, omeOf, SCENE } from "../../meta/conventions/ome/attributes.ts";
 import { omeMembers, omeSeries, sourcesOutside } from "../../meta/conventions/ome/members.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
@@ -22,8 +22,8 @@ import {
   labelsBy,
   lacksNone,
   methodOfImage,
-  type NumberFormat,
-  numberFormatOf,
+  type NumberAccess,
+  numberAccessOf,
   type PyramidMethod,
 } from "./reduce-blocks.ts";
 import { coordinateMetadata, type LevelWindows, planLevelWindows } from "./write-levels.ts";
@@ -33,7 +33,7 @@ export interface LevelJob extends DataSetArray {
   readonly levels: readonly LevelShape[];
   /** Metadata of the array in each level; fewer than levels if the others do not have it. */
   readonly metadata: readonly ArrayMetadata[];
-  readonly numbers: NumberFormat | undefined;
+  readonly numbers: NumberAccess | undefined;
   /** Absent for arrays that do not shrink, and for coordinates, which are read whole. */
   readonly windows?: LevelWindows;
 }
@@ -217,7 +217,7 @@ async function jobOf(
   { maxMemory, concurrency }: PlanOptions,
 ): Promise<LevelJob> {
   const { array, method, role } = one;
-  const stored = numberFormatOf(array.metadata, array.layout.zarrFormat);
+  const stored = numberAccessOf(array.metadata, array.layout.zarrFormat);
   const numbers = stored && one.lacksNone ? { ...stored, missing: [] } : stored;
   if (method !== undefined && numbers === undefined) {
     throw new ZarrflowError(
@@ -287,9 +287,9 @@ function kindOf({ path, metadata: { attributes } }: ZarrGroup): string | undefin
   if (ome === undefined) return undefined;
   const has = (name: string, inside: string) => {
     const value = member(ome.metadata, name);
-    return isObject(value) && Array.isArray(member(value, inside));
+    return isJsonObject(value) && Array.isArray(member(value, inside));
   };
-  const isOwn = isObject(member(attributes, OME)) && ome.metadata !== attributes;
+  const isOwn = isJsonObject(member(attributes, OME)) && ome.metadata !== attributes;
   if (has("plate", "wells")) return "a plate";
   if (has("well", "images")) return "a well of a plate";
   if (member(ome.metadata, "bioformats2raw.layout") !== undefined) return "a collection of images";

@@ -2,7 +2,7 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import type { CodecOption } from "../../meta/codec-option.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/names.ts";
-import { wholeNumber } from "../../util/numbers.ts";
+import { parseWholeNumber } from "../../util/numbers.ts";
 import type { OptionNames } from "../../util/options.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "../request/flow-options.ts";
 import { type PyramidMethod, reducedShape } from "./reduce-blocks.ts";
@@ -83,7 +83,7 @@ export function unnamedIn(factor: PyramidOptions["factor"], spatial: readonly st
 }
 
 function parseFactor(text: string): number | Record<string, number> {
-  const whole = wholeNumber(text);
+  const whole = parseWholeNumber(text);
   if (whole !== undefined) return whole;
   const factors: Record<string, number> = {};
   for (const part of text.split(",")) {
@@ -183,7 +183,7 @@ export function blockOffset(scale: number, method: string): number {
 }
 
 /** The smallest multiple of a chunk that the factors divide, so that blocks do not cross units. */
-export function unitOf(chunkShape: readonly number[], factors: readonly number[]): number[] {
+export function blockUnit(chunkShape: readonly number[], factors: readonly number[]): number[] {
   return chunkShape.map((n, d) => n * ((factors[d] ?? 1) / gcd(n, factors[d] ?? 1)));
 }
 

@@ -162,7 +162,7 @@ export function reducedShape(shape: readonly number[], factors: readonly number[
 }
 
 /** How the items of an array are read and written as numbers, and which of them are missing. */
-export interface NumberFormat {
+export interface NumberAccess {
   readonly itemSize: number;
   /** Returns bytes as numbers: a view, or a converted copy for float16. */
   read(bytes: Uint8Array): Numbers;
@@ -174,7 +174,7 @@ export interface NumberFormat {
 }
 
 /** Undefined for arrays whose items are not single numbers. Integers with the attribute `_Unsigned` are decoded. */
-export function numberFormatOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat): NumberFormat | undefined {
+export function numberAccessOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat): NumberAccess | undefined {
   const { dataType, attributes } = metadata;
   if (!["bool", "int", "uint", "float"].includes(dataType.kind) || !("size" in dataType)) return undefined;
   const { size } = dataType;

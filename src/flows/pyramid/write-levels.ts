@@ -13,8 +13,8 @@ import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { chunkFootprint, readBox } from "../boxes.ts";
 import { slice } from "../slice.ts";
 import type { DataSetArray } from "./data-set.ts";
-import { type LevelShape, unitOf } from "./pyramid-options.ts";
-import { type NumberBox, type NumberFormat, type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
+import { blockUnit, type LevelShape } from "./pyramid-options.ts";
+import { type NumberAccess, type NumberBox, type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 
 /** How the levels of one array are made within the memory budget. */
 export interface LevelWindows {
@@ -44,7 +44,7 @@ export async function planLevelWindows(
     (most, { factors }) => most.map((n, d) => Math.max(n, factors[d] ?? 1)),
     chunkShape.map(() => 1),
   );
-  const unit = unitOf(chunkShape, all);
+  const unit = blockUnit(chunkShape, all);
   const top = levels.length - 1;
   const perChunk = chunkFootprint(pipeline) + 3 * pooledSize(product(chunkShape) * itemSize);
   // 2-byte numbers temporarily become 4-byte numbers
@@ -90,7 +90,7 @@ interface LevelBudget {
 
 export interface WriteLevelsOptions {
   readonly method: PyramidMethod;
-  readonly numbers: NumberFormat;
+  readonly numbers: NumberAccess;
   readonly windows: LevelWindows;
   readonly writeEmptyChunks: boolean;
   readonly buffers: BufferPool;

@@ -3,7 +3,7 @@ import { expectedItemSize } from "../../meta/data-type.ts";
 import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
 import { wholeShards } from "../../meta/shards.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { wholeNumber } from "../../util/numbers.ts";
+import { parseWholeNumber } from "../../util/numbers.ts";
 import { divisorsOf, product } from "../../util/shape.ts";
 import { parseBytes } from "../../util/units.ts";
 
@@ -92,7 +92,7 @@ function namedSizes(parts: readonly string[], text: string): Record<string, Chun
 
 function size(part: string, text: string): ChunkSize {
   if (part === "auto") return part;
-  const number = wholeNumber(part);
+  const number = parseWholeNumber(part);
   if (number === undefined) throw invalid(`\`${part}\` in \`${text}\` is not a whole number`, { text });
   return number;
 }

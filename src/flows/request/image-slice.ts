@@ -34,7 +34,7 @@ export interface ImageNode {
  * A level of an image, with the level that its ranges refer to: the first of the image, or of the image that it
  * labels.
  */
-export interface ImageLevel {
+export interface SlicedLevel {
   readonly path: string;
   /** Path of the level that ranges refer to. */
   readonly first: string;
@@ -69,9 +69,9 @@ interface Image {
  *
  * @throws `unsupported-operation` for unknown transformations.
  */
-export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string, ImageLevel> {
+export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string, SlicedLevel> {
   const images = imagesAmong(nodes);
-  const following = new Map<string, ImageLevel>();
+  const following = new Map<string, SlicedLevel>();
   for (const image of images.values()) {
     const shown = images.get(labelledBy(image.path) ?? image.path) ?? image;
     for (const level of image.levels) {
@@ -134,7 +134,7 @@ const NEARLY = 1e-6;
  *
  * @throws `invalid-selection` if the length of a level contradicts its scale.
  */
-export function selectionOfLevel({ path, axes }: ImageLevel, of: Selection): Selection {
+export function selectionOfLevel({ path, axes }: SlicedLevel, of: Selection): Selection {
   if (of.cycle || of.shift) {
     throw new ZarrflowError("unsupported-operation", "the levels of an image are not sliced across a seam", {
       path,

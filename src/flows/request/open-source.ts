@@ -1,5 +1,5 @@
 import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/node.ts";
-import { closeOpened, isNode, type OpenSource, openWith } from "../../hierarchy/open/open.ts";
+import { closeOpened, isOpenNode, type OpenSource, openWith } from "../../hierarchy/open/open.ts";
 import { isNotKnown, type NodeKind } from "../../hierarchy/open/open-node.ts";
 import type { SourceOptions } from "../../hierarchy/read-options.ts";
 import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
@@ -49,7 +49,7 @@ async function openRoot(
   options: SourceOptions,
   { mayBePlain = false, kind }: HowToOpen,
 ): Promise<OpenedSource> {
-  if (isNode(source)) {
+  if (isOpenNode(source)) {
     const root = throughStore(source, withPace(source.store, options, undefined));
     return { root, store: root.store, close: async () => {} };
   }

@@ -12,7 +12,7 @@ import { floatBytes, integerBytes } from "../../meta/number-kinds.ts";
 import { filtersOfValues, retypedCodecs } from "../../meta/recode.ts";
 import type { PlannedConversion } from "../../plan/plan.ts";
 import type { ConvertedReading } from "../../plan/request.ts";
-import { decoderOf, numberCodingOf, numberOf } from "../../run/slabs/decoder.ts";
+import { decoderOf, numberCodingOf, numberOfItem } from "../../run/slabs/decoder.ts";
 import { convertedFill, keepsMissing } from "../../run/values/convert-values.ts";
 import { conversionOf, convertedMetadata, keepFunction } from "../../run/values/converted-array.ts";
 import { type LoadedMap, loadMap } from "../../run/values/value-map.ts";
@@ -366,7 +366,7 @@ function recastAttributes(
     const value = bytes && castMissing(bytes, from, to);
     if (value === undefined) return name.startsWith("valid_") ? json : undefined;
     if (name === FILL_VALUE_ATTRIBUTE && writesMissing(format)) return writeMissing(value, to);
-    const number = to.kind === "complex" ? Number.NaN : numberOf(value, to);
+    const number = to.kind === "complex" ? Number.NaN : numberOfItem(value, to);
     return typeof number === "bigint" || Number.isFinite(number) ? fromPlain(number) : json;
   };
   return Object.fromEntries(

@@ -10,7 +10,7 @@ import {
   assertKnown,
   assertRules,
   checkedOptions,
-  invalid,
+  invalidOption,
   isObject,
   type OptionNames,
   oneOf,
@@ -122,7 +122,7 @@ export function valuesAsked(
   root: { readonly path: string; readonly kind: "array" | "group"; readonly name?: string },
 ): ReadonlyMap<string, AskedValues> {
   if (!isRecord(option))
-    throw invalid(
+    throw invalidOption(
       "invalid value for the option `arrays`",
       "an object of changes, whose members are names and globs of arrays",
       option,

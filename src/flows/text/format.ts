@@ -1,4 +1,5 @@
 import type { StoreSpec } from "../../stores/store.ts";
+import { grouped } from "../../util/names.ts";
 import type { TakenItems } from "../request/labels/found-labels.ts";
 
 /** Aligns rows as indented columns, two spaces apart; one line per row. */
@@ -13,16 +14,6 @@ export function columns(rows: readonly (readonly string[])[], indent = 2): strin
   return rows
     .map((row) => `${margin}${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")}`.trimEnd())
     .join("\n");
-}
-
-/** A whole number with thousands separators: `1,048,576`. */
-export function grouped(number: number): string {
-  return String(number).replace(/(?<=\d)(?=(\d{3})+$)/g, ",");
-}
-
-/** `1 chunk`, `1,024 chunks`. */
-export function counted(number: number, noun: string): string {
-  return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** A duration in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`. */
@@ -75,7 +66,7 @@ function unit(code: number): string {
 }
 
 /** The location of a node, as text. */
-export function place(store: StoreSpec, path: string): string {
+export function locationText(store: StoreSpec, path: string): string {
   const root = storeText(store);
   return printable(path === "" ? root : `${root}/${path}`);
 }

@@ -12,18 +12,17 @@ import type {
 } from "../../plan/plan.ts";
 import { strategyNamed } from "../../plan/strategies.ts";
 import { planWarnings, type Warning } from "../../plan/warnings.ts";
-import { chunksTouched } from "../../plan/windows.ts";
+import { countSourceChunks } from "../../plan/windows.ts";
 import { fromPlain, type JsonObject } from "../../util/json-value.ts";
+import { counted, grouped } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 import type { CopyEstimate } from "../estimate-copy.ts";
 import type { TakenItems } from "../request/labels/found-labels.ts";
 import {
   columns,
-  counted,
   formatDuration,
   formatShape,
-  grouped,
-  place,
+  locationText,
   printable,
   storeText,
   takenRows,
@@ -47,7 +46,7 @@ export function planText(
 ): string {
   const { operation, source, target, jobs } = plan;
   const blocks = [
-    `${operation} ${place(source.store, source.path)} -> ${place(target.store, target.path)}`,
+    `${operation} ${locationText(source.store, source.path)} -> ${locationText(target.store, target.path)}`,
     columns(takenRows(taken)),
     ...jobs.filter(({ tasks }) => tasks > 0).map((job) => jobText(job, explain)),
     untouchedText(jobs.filter(({ tasks }) => tasks === 0)),
@@ -142,7 +141,7 @@ function valuesText(
 /** Describes the work on one array; with `explain`, also why no other strategy was chosen. */
 function jobText(job: ArrayJob, explain: boolean): string {
   const { source, target, strategy, notTaken, conversion } = job;
-  const visits = job.chunksRead / Math.max(1, chunksTouched(job));
+  const visits = job.chunksRead / Math.max(1, countSourceChunks(job));
   const rows = [
     ["strategy", `${strategy}: ${strategyNamed(strategy).summary}`],
     ...(job.cost ? [["", `predicted: ${costText(job.cost)}`]] : []),

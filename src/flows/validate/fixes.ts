@@ -5,7 +5,7 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import { keysBelow, walk } from "../../hierarchy/open/walk.ts";
 import { lockPlace } from "../../hierarchy/parent-hierarchy.ts";
 import { readDocument } from "../../hierarchy/stored-documents.ts";
-import { isObject, member } from "../../meta/assert-json.ts";
+import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { FILL_VALUE_ATTRIBUTE, writeMissing } from "../../meta/conventions/missing-values.ts";
 import { BARE_NON_FINITE } from "../../meta/documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
@@ -317,7 +317,7 @@ function fixedDocument(
   isNested: boolean,
 ): Pick<FixedDocument, "bytes" | "changes"> | undefined {
   const document = parsed(bytes);
-  if (!isObject(document)) return undefined;
+  if (!isJsonObject(document)) return undefined;
   const changes: Change[] = [];
   const fill = isFloatArray(document, zarrFormat) ? withoutTokens(document.fill_value) : undefined;
   if (fill !== undefined) changes.push({ name: "fill_value", value: fill });
@@ -346,7 +346,7 @@ function fixedDocument(
 function missingInBase64(document: JsonObject): JsonValue | undefined {
   const { attributes, data_type: dataType, dimension_names: names, node_type: kind } = document;
   const isVariable = Array.isArray(names) && names.every((name) => typeof name === "string");
-  if (kind !== "array" || !isVariable || !isObject(attributes)) return undefined;
+  if (kind !== "array" || !isVariable || !isJsonObject(attributes)) return undefined;
   const value = member(attributes, FILL_VALUE_ATTRIBUTE);
   const isBare = typeof value === "number" && !Number.isFinite(value);
   if (!isBare || !/^float(?:16|32|64)$/.test(String(dataType))) return undefined;

@@ -21,7 +21,7 @@ import { zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { bytesEqual } from "../../meta/number-kinds.ts";
-import { bytesText } from "../../run/compare-values.ts";
+import { itemJson } from "../../run/compare-values.ts";
 import type { ListableStore } from "../../stores/store.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -280,7 +280,7 @@ function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | 
     return undefined;
   const bytes = parseMissing(stated, dataType);
   if (bytes && bytesEqual(bytes, fillValue.bytes)) return undefined;
-  const message = `xarray treats the fill value ${bytesText(fillValue.bytes, dataType)} as missing, and ignores this value`;
+  const message = `xarray treats the fill value ${itemJson(fillValue.bytes, dataType)} as missing, and ignores this value`;
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
 }
 
@@ -299,7 +299,7 @@ function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
 }
 
 function zeroText(dataType: DataType): string {
-  return dataType.kind === "complex" ? "0" : bytesText(zeroElement(dataType), dataType);
+  return dataType.kind === "complex" ? "0" : itemJson(zeroElement(dataType), dataType);
 }
 
 /** True if CF readers treat every 0 of an array as missing, although no attribute states so. */

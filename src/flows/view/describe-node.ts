@@ -1,6 +1,6 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
-import { isObject, member } from "../../meta/assert-json.ts";
+import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { objectsIn, omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
@@ -163,9 +163,9 @@ export async function describeImage(
   const [multiscale = {}] = objectsIn(member(ome, "multiscales"));
   const stated = objectsIn(member(multiscale, "axes"));
   const omero = member(ome, "omero");
-  const rdefs = isObject(omero) ? member(omero, "rdefs") : undefined;
+  const rdefs = isJsonObject(omero) ? member(omero, "rdefs") : undefined;
   const defaults = Object.entries({ t: "defaultT", z: "defaultZ" }).flatMap(([axis, name]) => {
-    const at = isObject(rdefs) ? numberOf(member(rdefs, name)) : undefined;
+    const at = isJsonObject(rdefs) ? numberOf(member(rdefs, name)) : undefined;
     return at !== undefined && Number.isInteger(at) ? [[axis, at] as const] : [];
   });
   return {
@@ -174,7 +174,7 @@ export async function describeImage(
       return { name, ...(typeof unit === "string" && { unit }) };
     }),
     levels,
-    channels: isObject(omero)
+    channels: isJsonObject(omero)
       ? objectsIn(member(omero, "channels")).slice(0, MAX_CHANNELS).map(channelOf)
       : [],
     first: Object.fromEntries(defaults),
@@ -204,7 +204,7 @@ function channelOf(channel: JsonObject): ImageChannel {
   const [label, color, active] = ["label", "color", "active"].map((name) => member(channel, name));
   const limits = member(channel, "window");
   const [start, end] = ["start", "end"].map((name) =>
-    isObject(limits) ? numberOf(member(limits, name)) : undefined,
+    isJsonObject(limits) ? numberOf(member(limits, name)) : undefined,
   );
   return {
     ...(typeof label === "string" && { label: label.slice(0, 200) }),

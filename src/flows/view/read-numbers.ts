@@ -22,7 +22,7 @@ export interface Cut {
 }
 
 /** A part of an array as numbers in C order; missing items are NaN. */
-export interface Numbers {
+export interface DrawnNumbers {
   readonly data: Float32Array | Float64Array;
   /** Smallest and largest finite number; absent if there is none. */
   readonly range?: readonly [number, number];
@@ -36,11 +36,11 @@ export interface Numbers {
  * @throws `invalid-selection` for a part outside the array; `resource-limit` for more than 2^20 items;
  *   `unsupported-operation` for an array without numbers.
  */
-export async function readNumbers(
+export async function readDrawnNumbers(
   array: ZarrArray,
   cuts: readonly Cut[],
   options: ReadOptions,
-): Promise<Numbers> {
+): Promise<DrawnNumbers> {
   const { metadata, path } = array;
   assertDrawn(array);
   const count = product(cuts.map((cut) => cut.count));

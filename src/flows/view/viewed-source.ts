@@ -11,7 +11,13 @@ import { type OpenedSource, openSource } from "../request/open-source.ts";
 import { TREE_OPTIONS, type TreeNode, tree } from "../tree.ts";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { describeViewed, type ViewedNode } from "./describe-node.ts";
-import { type Cut, type DimensionLabels, type Numbers, readLabels, readNumbers } from "./read-numbers.ts";
+import {
+  type Cut,
+  type DimensionLabels,
+  type DrawnNumbers,
+  readDrawnNumbers,
+  readLabels,
+} from "./read-numbers.ts";
 
 /**
  * An array or a hierarchy that a page shows part by part. Values are read for one request at a time, within the budget.
@@ -56,10 +62,10 @@ export class ViewedSource {
   }
 
   /** @throws as `readNumbers` */
-  async numbers(path: string, cuts: readonly Cut[], signal: AbortSignal): Promise<Numbers> {
+  async numbers(path: string, cuts: readonly Cut[], signal: AbortSignal): Promise<DrawnNumbers> {
     const array = await this.#array(path, signal);
     assertInside(array, cuts);
-    return this.#inTurn(signal, () => readNumbers(array, cuts, { ...this.#options, signal }));
+    return this.#inTurn(signal, () => readDrawnNumbers(array, cuts, { ...this.#options, signal }));
   }
 
   /** @throws what reading throws */

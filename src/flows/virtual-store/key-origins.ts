@@ -4,7 +4,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { movedKey } from "../../meta/node-layout.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import { type TargetTask, taskAt } from "../../plan/task.ts";
-import { keysToCopy, layoutOf } from "../../run/keys/keys-to-copy.ts";
+import { keysToCopy, layoutOfSide } from "../../run/keys/keys-to-copy.ts";
 import { chunksPerShard, type Region } from "../../streams/chunk.ts";
 import { nearest } from "../../util/node-path.ts";
 import { coordsOf, indexOf } from "../../util/shape.ts";
@@ -49,13 +49,13 @@ export class KeyOrigins {
     if (document) return { document };
     const job = this.jobOf(key);
     const { chunkKeyEncoding, shape, chunkShape, shardShape } = job?.target ?? NO_GRID;
-    const coords = job && layoutOf(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding);
+    const coords = job && layoutOfSide(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding);
     const grid = gridShape(shape, shardShape ?? chunkShape);
     const isInside = coords?.every((at, d) => at < (grid[d] ?? 0)) === true;
     if (job && coords && isMade(job)) return isInside ? this.madeBy(job, coords) : undefined;
     const sourceKey =
       job && coords
-        ? layoutOf(job, "source").chunkKey(coords, job.source.chunkKeyEncoding)
+        ? layoutOfSide(job, "source").chunkKey(coords, job.source.chunkKeyEncoding)
         : movedKey(key, this.target, this.source);
     const isThere = this.plan.publication.copyKeys ? this.targetKeyOf(sourceKey) === key : isInside;
     return isThere ? { sourceKey } : undefined;
@@ -98,7 +98,7 @@ export function isMade({ strategy, tasks, source, target }: ArrayJob): boolean {
 export function keysOf(task: TargetTask): string[] {
   const { job } = task;
   const { start, shape } = valuesOf(task);
-  const layout = layoutOf(job, "target");
+  const layout = layoutOfSide(job, "target");
   return Array.from(coordsOf(shape), (at) => {
     const coords = at.map((n, d) => n + (start[d] ?? 0));
     return layout.chunkKey(coords, job.target.chunkKeyEncoding);

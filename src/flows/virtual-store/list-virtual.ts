@@ -1,7 +1,7 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { movedKey, outerPrefixes } from "../../meta/node-layout.ts";
 import type { ArrayJob } from "../../plan/plan.ts";
-import { layoutOf, listWanted } from "../../run/keys/keys-to-copy.ts";
+import { layoutOfSide, listWanted } from "../../run/keys/keys-to-copy.ts";
 import {
   isListable,
   type KeyEntry,
@@ -116,7 +116,7 @@ async function* chunkKeys(prefix: string, options: ListVirtualOptions): AsyncGen
   const { origins, source } = options;
   const { copyKeys } = origins.plan.publication;
   const jobs = origins.plan.jobs
-    .map((job) => ({ job, start: layoutOf(job, "target").chunksPrefix }))
+    .map((job) => ({ job, start: layoutOfSide(job, "target").chunksPrefix }))
     .sort((a, b) => compareUtf8(a.start, b.start));
   for (const { job, start } of jobs) {
     if (!start.startsWith(prefix) && !prefix.startsWith(start)) continue;
@@ -134,7 +134,7 @@ async function* madeKeys(job: ArrayJob, { origins, windows, signal }: ListVirtua
 
 /** Keys of a source whose keys are not copied by listing, each checked in the source. */
 async function* passedKeys(job: ArrayJob, { source, signal }: ListVirtualOptions) {
-  const layout = layoutOf(job, "source");
+  const layout = layoutOfSide(job, "source");
   for (const [key, coords] of keysInOrder(job)) {
     const size = await source.size(layout.chunkKey(coords, job.source.chunkKeyEncoding), { signal });
     if (size !== undefined) yield { key, size };
@@ -143,7 +143,7 @@ async function* passedKeys(job: ArrayJob, { source, signal }: ListVirtualOptions
 
 async function* renamedKeys(job: ArrayJob, source: ListableStore, { origins, signal }: ListVirtualOptions) {
   const { source: from, target, targetKeyOf } = origins;
-  const { chunksPrefix } = layoutOf(job, "source");
+  const { chunksPrefix } = layoutOfSide(job, "source");
   for await (const entry of listWanted(source, chunksPrefix, targetKeyOf, { signal })) {
     const key = targetKeyOf(entry.key);
     if (key !== undefined && key !== movedKey(entry.key, from, target)) yield { ...entry, key };
@@ -153,7 +153,7 @@ async function* renamedKeys(job: ArrayJob, source: ListableStore, { origins, sig
 /** Keys of all chunks (or shards) of an array, sorted: separators come before digits. */
 function* keysInOrder(job: ArrayJob): Generator<readonly [key: string, coords: readonly number[]]> {
   const { shape, chunkShape, shardShape, chunkKeyEncoding } = job.target;
-  const layout = layoutOf(job, "target");
+  const layout = layoutOfSide(job, "target");
   for (const coords of coordsByDigits(gridShape(shape, shardShape ?? chunkShape))) {
     yield [layout.chunkKey(coords, chunkKeyEncoding), coords];
   }

@@ -91,7 +91,7 @@ export async function assertDistinctNames(
 }
 
 /** Returns the layout of a new node, after checking its name. */
-export function layoutOf(
+export function layoutOfNewNode(
   path: string,
   zarrFormat: ZarrFormat,
   { allowUnicode = false }: { readonly allowUnicode?: boolean | undefined },

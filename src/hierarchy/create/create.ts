@@ -6,12 +6,12 @@ import { withoutShards } from "../../meta/shards.ts";
 import { writeV3Codec } from "../../meta/v3/codec.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import { toPlain } from "../../util/json-value.ts";
-import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/options.ts";
+import { checkedOptions, invalidOption, isObject, type OptionNames } from "../../util/options.ts";
 import { assertArray, type ZarrArray } from "../node.ts";
 import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "../write/array.ts";
 import { GroupWriter } from "../write/group.ts";
 import { type FillOption, groupMetadata, type NewArray, type NewGroup } from "./metadata.ts";
-import { type CreateTarget, placeOf } from "./place.ts";
+import { type CreateTarget, resolveTarget } from "./place.ts";
 
 export interface CreateOptions extends NodeWriterOptions {
   /** Action if the node already exists; `error` by default. */
@@ -75,7 +75,7 @@ export async function create<Type extends DataTypeOption>(
 ): Promise<ArrayWriter<NameOfOption<Type>>> {
   const options = checkedOptions(given, CREATE_OPTIONS);
   assertDescription(array, "array");
-  const place = await placeOf(target, {
+  const place = await resolveTarget(target, {
     ...options,
     zarrFormat: array.zarrFormat,
     kind: "array",
@@ -107,7 +107,7 @@ export async function createGroup(
 ): Promise<GroupWriter> {
   const options = checkedOptions(given, CREATE_GROUP_OPTIONS);
   assertDescription(group, "group");
-  const place = await placeOf(target, {
+  const place = await resolveTarget(target, {
     ...options,
     zarrFormat: group.zarrFormat,
     kind: "group",
@@ -119,7 +119,11 @@ export async function createGroup(
 
 function assertDescription(value: unknown, what: string): void {
   if (!isObject(value))
-    throw invalid(`this does not describe ${what === "array" ? "an array" : "a group"}`, "an object", value);
+    throw invalidOption(
+      `this does not describe ${what === "array" ? "an array" : "a group"}`,
+      "an object",
+      value,
+    );
 }
 
 /**

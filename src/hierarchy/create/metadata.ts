@@ -32,7 +32,7 @@ import {
   assertKnown,
   assertRules,
   codec,
-  invalid,
+  invalidOption,
   isObject,
   type OptionNames,
   oneOf,
@@ -298,6 +298,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 export function assertNewArray(array: { readonly shape?: unknown; readonly chunks?: unknown }): void {
   assertRules(array, RULES);
   for (const name of ["shape", "chunks"] as const) {
-    if (array[name] === undefined) throw invalid(`the array has no \`${name}\``, numbers.expected, undefined);
+    if (array[name] === undefined)
+      throw invalidOption(`the array has no \`${name}\``, numbers.expected, undefined);
   }
 }

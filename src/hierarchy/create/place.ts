@@ -11,7 +11,7 @@ import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { openTargetBuild } from "../../targets/index.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, joinKey, normalisePath } from "../../util/node-path.ts";
-import { invalid } from "../../util/options.ts";
+import { invalidOption } from "../../util/options.ts";
 import { loadStreams } from "../../util/web-streams.ts";
 import { refreshConsolidated } from "../edit/consolidated.ts";
 import { deleteKeys } from "../edit/delete.ts";
@@ -30,7 +30,7 @@ import {
   createShared,
   formatAbove,
   isTaken,
-  layoutOf,
+  layoutOfNewNode,
 } from "./assertions.ts";
 
 /** Opens a path in a readable store for a new node: chunks are written to their final keys, and documents last. */
@@ -42,10 +42,10 @@ export async function placeInStore(
   const { ifExists = "error", maxMetadata, signal } = options;
   const reading = { maxMetadata, signal };
   const zarrFormat = chooseFormat(options, path, await formatAbove(store, path, reading));
-  const layout = layoutOf(path, zarrFormat, options);
+  const layout = layoutOfNewNode(path, zarrFormat, options);
   const findings = await assertDistinctNames(store, layout, signal);
   if (ifExists === "error" && (await isTaken(store, layout, options.kind, reading)))
-    throw exists(store, path);
+    throw alreadyExists(store, path);
   const site: NodeDraft = {
     store,
     layout,
@@ -90,7 +90,7 @@ async function clear(
 }
 
 /** Error for a place that already has a node. */
-export function exists(store: Store, path: string): ZarrflowError {
+export function alreadyExists(store: Store, path: string): ZarrflowError {
   return new ZarrflowError("target-exists", "a node exists already", {
     store: store.description,
     path,
@@ -154,13 +154,13 @@ export type CreateTarget =
  *   `unsupported-operation` if the store is not writable; `invalid-option` for a format other than the one of the
  *   hierarchy around it.
  */
-export async function placeOf(at: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
+export async function resolveTarget(at: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
   assertPlace(at, "target");
   const target = textOfUrl(at);
   await loadStreams();
   if (typeof target !== "string") {
     if (!("get" in target || "store" in target))
-      throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);
+      throw invalidOption("nothing can be created there", "a URL, a store or { store, path }", target);
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
     const place = await placeIn(assertWritable(toStore(store)), normalisePath(path), options);
     assertPath(place.layout, path);
@@ -195,7 +195,7 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
     hierarchyAround.path,
     await formatAbove(hierarchyAround.store, hierarchyAround.path, reading),
   );
-  const { hierarchy } = layoutOf(hierarchyAround.path, zarrFormat, options);
+  const { hierarchy } = layoutOfNewNode(hierarchyAround.path, zarrFormat, options);
   const isReplaced = hierarchyAround.path === "" && ifExists === "replace";
   if (hierarchy.sharedKeys.length > 0 && !isReplaced)
     return placeInHierarchy(hierarchyAround, { ...options, zarrFormat });
@@ -246,7 +246,7 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
         const isMade =
           ifExists === "error" &&
           (await isTaken(hierarchyAround.store, place.layout, kind, { maxMetadata, signal }));
-        if (isMade) throw exists(hierarchyAround.store, hierarchyAround.path);
+        if (isMade) throw alreadyExists(hierarchyAround.store, hierarchyAround.path);
         return place.begin(metadata);
       };
       return lockedDraft(hierarchyAround, begin, signal);
@@ -326,7 +326,7 @@ function placeInBuild(
 ): OpenCreateTarget {
   const { signal } = options;
   const zarrFormat = chooseFormat(options, path, undefined);
-  const layout = layoutOf(path, zarrFormat, options);
+  const layout = layoutOfNewNode(path, zarrFormat, options);
   return {
     layout,
     async begin() {

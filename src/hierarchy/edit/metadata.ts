@@ -5,7 +5,7 @@ import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { fromPlain, type JsonObject, type JsonValue, jsonEqual } from "../../util/json-value.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
-import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/options.ts";
+import { checkedOptions, invalidOption, isObject, type OptionNames } from "../../util/options.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { editedAlong } from "../other-format.ts";
@@ -156,7 +156,7 @@ export async function setAttributes(
   given: SetAttributesOptions = {},
 ): Promise<ZarrNode> {
   const { replace = false, allowLoss, signal } = checkedOptions(given, SET_ATTRIBUTES_OPTIONS);
-  if (!isObject(attributes)) throw invalid("these are not attributes", "an object", attributes);
+  if (!isObject(attributes)) throw invalidOption("these are not attributes", "an object", attributes);
   const stays = ([name]: readonly [string, unknown]) =>
     !(name in attributes) || attributes[name] !== undefined;
   const change = (metadata: NodeMetadata): NodeMetadata => {

@@ -5,7 +5,7 @@ import { childSpec, objectPlace, parentSpec } from "../../stores/store-spec.ts";
 import { openStore } from "../../stores/url.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
-import { invalid } from "../../util/options.ts";
+import { invalidOption } from "../../util/options.ts";
 import type { ZarrNode } from "../node.ts";
 import { open } from "../open/open.ts";
 import { readDocument } from "../stored-documents.ts";
@@ -19,7 +19,7 @@ export async function nodeToEdit(from: EditSource, signal: AbortSignal | undefin
   const source = textOfUrl(from);
   if (typeof source !== "string") {
     if ("layout" in source) return source;
-    throw invalid("only an open node, or its URL, can be edited", "a node or a URL", source);
+    throw invalidOption("only an open node, or its URL, can be edited", "a node or a URL", source);
   }
   const node = await open(source, { signal });
   try {

@@ -3,7 +3,7 @@ import { movedKey } from "../../meta/node-layout.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
-import { checkedOptions, invalid, type OptionNames } from "../../util/options.ts";
+import { checkedOptions, invalidOption, type OptionNames } from "../../util/options.ts";
 import {
   agreed,
   assertDistinctNames,
@@ -11,7 +11,7 @@ import {
   createAncestors,
   formatAbove,
   isTaken,
-  layoutOf,
+  layoutOfNewNode,
 } from "../create/assertions.ts";
 import type { ZarrNode } from "../node.ts";
 import { assertPath } from "../open/in-any-format.ts";
@@ -60,7 +60,7 @@ export async function renameNode(
   given: RenameOptions = {},
 ): Promise<ZarrNode> {
   const { allowUnicode, signal } = checkedOptions(given, RENAME_OPTIONS);
-  if (typeof path !== "string") throw invalid("the new path is not a path", "a string", path);
+  if (typeof path !== "string") throw invalidOption("the new path is not a path", "a string", path);
   const node = await nodeToEdit(source, signal);
   const { zarrFormat } = node.layout;
   const hierarchyAround = await parentHierarchyOfNode(node);
@@ -73,7 +73,7 @@ export async function renameNode(
   const found = await openNode(store, old, reading);
   if (!found) throw notFound(store, old);
   const from = found.layout;
-  const to = layoutOf(normalisePath(path), zarrFormat, { allowUnicode });
+  const to = layoutOfNewNode(normalisePath(path), zarrFormat, { allowUnicode });
   assertPath(to, path);
   await assertPlaceFree(store, from, to, limits);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {

@@ -5,7 +5,7 @@ import { isListable, type StoreOptions, type WritableStore } from "../../stores/
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { jsonEqual } from "../../util/json-value.ts";
-import { checkedOptions, invalid, type OptionNames } from "../../util/options.ts";
+import { checkedOptions, invalidOption, type OptionNames } from "../../util/options.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
@@ -65,7 +65,8 @@ export async function resizeArray(
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
   const { outside = "keep", concurrency = 16, onWarning, signal } = checkedOptions(given, RESIZE_OPTIONS);
-  if (!Array.isArray(shape)) throw invalid("the new shape is not valid", "a list of whole numbers", shape);
+  if (!Array.isArray(shape))
+    throw invalidOption("the new shape is not valid", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
   const store = assertWritable(node.store);

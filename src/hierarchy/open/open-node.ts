@@ -133,7 +133,7 @@ export async function openNode<S extends Store>(
     stored: own,
   });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
-  const { spec = specOfObject(store) } = options;
+  const { spec = unopenedSpec(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
 }
 
@@ -256,7 +256,7 @@ export function nodeOf<S extends Store>(
   store: S,
   path: string,
   {
-    spec = specOfObject(store),
+    spec = unopenedSpec(store),
     zarrFormat: _,
     areConsolidated,
     stored,
@@ -291,7 +291,7 @@ export function nodeOf<S extends Store>(
   }
 }
 
-export function specOfObject(store: Store): StoreSpec {
+export function unopenedSpec(store: Store): StoreSpec {
   return { kind: "object", description: store.description };
 }
 

@@ -116,7 +116,7 @@ export async function openWith(
   assertPlace(from, "source");
   const source = textOfUrl(from);
   await loadStreams();
-  if (isNode(source)) {
+  if (isOpenNode(source)) {
     assertNotOpening(given, "node");
     return throughStore(source, wrap(source.store));
   }
@@ -260,7 +260,7 @@ export async function closeOpened(from: OpenSource, store: Store): Promise<void>
   if (isOpened) await store.close?.();
 }
 
-export function isNode(source: unknown): source is ZarrArray | ZarrGroup {
+export function isOpenNode(source: unknown): source is ZarrArray | ZarrGroup {
   return isObject(source) && "layout" in source;
 }
 

@@ -15,13 +15,13 @@ import { decodeChunks } from "../../streams/decode-chunks.ts";
 import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { readChunks } from "../../streams/read-chunks.ts";
-import { tooLarge } from "../../streams/read-options.ts";
+import { chunkTooLarge } from "../../streams/read-options.ts";
 import { beginAssembly, chunksIn, type RegridTarget, regrid } from "../../streams/regrid.ts";
 import { chunkRegion, intersect, wholeSelection } from "../../streams/selection.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { invalid, isObject } from "../../util/options.ts";
+import { invalidOption, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
 import { ReadableStream, streamFrom, TransformStream } from "../../util/web-streams.ts";
 import { chunkDataOf, countItems, type Values } from "./values.ts";
@@ -156,7 +156,7 @@ async function readStored(
     const pipeline = await target.pipeline();
     const limit = maxStoredSize(pipeline);
     const allocate = (size: number) => {
-      if (size > limit) throw tooLarge(size, limit);
+      if (size > limit) throw chunkTooLarge(size, limit);
       return buffers.take(size);
     };
     const bytes = await target.store.get(key, { isLeaf: true, signal, allocate });
@@ -248,7 +248,7 @@ export interface GrowingArray {
  */
 export function placeFrames(array: GrowingArray): TransformStream<Values, DecodedChunk> {
   const isGrowing = isObject(array) && isObject(array.metadata) && Array.isArray(array.shape);
-  if (!isGrowing) throw invalid("this is not an array that grows", "an ArrayWriter", array);
+  if (!isGrowing) throw invalidOption("this is not an array that grows", "an ArrayWriter", array);
   const { dataType } = array.metadata;
   const [start, ...frameShape] = array.shape;
   const frameItems = product(frameShape);

@@ -8,7 +8,7 @@ import { asyncDispose } from "../../util/awaitable.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { caseConflict, isSameButForCase, joinKey } from "../../util/node-path.ts";
 import { checkedOptions } from "../../util/options.ts";
-import { isTaken, layoutOf } from "../create/assertions.ts";
+import { isTaken, layoutOfNewNode } from "../create/assertions.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
 import type { NodeDraft, OpenCreateTarget } from "../create/place.ts";
 import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "./array.ts";
@@ -144,7 +144,7 @@ export class GroupWriter {
         },
       );
     }
-    const layout = layoutOf(joinKey(this.path, name), this.layout.zarrFormat, this.#options);
+    const layout = layoutOfNewNode(joinKey(this.path, name), this.layout.zarrFormat, this.#options);
     return { layout, begin: ({ kind }) => this.#begin(name, layout, kind) };
   }
 

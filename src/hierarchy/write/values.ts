@@ -25,7 +25,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import { toFloat16Bits } from "../../util/numbers.ts";
-import { invalid, isObject } from "../../util/options.ts";
+import { invalidOption, isObject } from "../../util/options.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { WritableStream } from "../../util/web-streams.ts";
 
@@ -77,7 +77,7 @@ export interface ValuesPlace {
 export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
   const { dataType, shape } = place;
   if (!isObject(values) || !("length" in values || ArrayBuffer.isView(values)))
-    throw invalid("these are not values", "a typed array or a list", values);
+    throw invalidOption("these are not values", "a typed array or a list", values);
   if (!isFixed(dataType)) return variableData(values, place);
   const itemSize = dataType.size;
   if (ArrayBuffer.isView(values)) {
@@ -163,7 +163,7 @@ function packedItems(values: Values, place: ValuesPlace, itemSize: number): Fixe
   const bytes = new Uint8Array(product(shape) * itemSize);
   let at = 0;
   for (const value of inOrder(values, place)) {
-    bytes.set(itemBytes(value, dataType), at);
+    bytes.set(encodedItem(value, dataType), at);
     at += itemSize;
   }
   return { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) };
@@ -171,7 +171,7 @@ function packedItems(values: Values, place: ValuesPlace, itemSize: number): Fixe
 
 function variableData(values: Values, place: ValuesPlace): VariableData {
   const { dataType, shape } = place;
-  const items = Array.from(inOrder(values, place), (value) => itemBytes(value, dataType));
+  const items = Array.from(inOrder(values, place), (value) => encodedItem(value, dataType));
   return packItems(items, shape, plainBuffers);
 }
 
@@ -216,7 +216,7 @@ function noValue(value: unknown, index: number, kind: string): ZarrflowError {
  *
  * @throws `invalid-option` if it is not a value of the data type.
  */
-export function itemBytes(value: unknown, dataType: DataType): Uint8Array {
+export function encodedItem(value: unknown, dataType: DataType): Uint8Array {
   try {
     const bytes = encode(value, dataType);
     if (bytes) return bytes;
@@ -278,7 +278,7 @@ function fields(value: unknown, all: readonly Field[]): Uint8Array | undefined {
     const { name, dataType } = field;
     if (name === "") return new Uint8Array(isFixed(dataType) ? dataType.size * fieldItems(field) : 0);
     const item: unknown = Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined;
-    return field.shape ? subarray(item, field) : itemBytes(item, dataType);
+    return field.shape ? subarray(item, field) : encodedItem(item, dataType);
   });
   return joinBytes(parts);
 }
@@ -293,7 +293,7 @@ function subarray(values: unknown, field: Field): Uint8Array {
       },
     );
   }
-  return joinBytes(values.map((value) => itemBytes(value, field.dataType)));
+  return joinBytes(values.map((value) => encodedItem(value, field.dataType)));
 }
 
 /** A box of an array with its values, as `slice(...).chunks()` returns and `ArrayWriter.writable` takes. */

@@ -1,6 +1,6 @@
 import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
-import { isObject, member } from "../assert-json.ts";
+import { isJsonObject, member } from "../assert-json.ts";
 import { type Convention, isArray, withAttributes } from "./convention.ts";
 
 /** Attributes that repeat the chunk shape: those of THREDDS and OPeNDAP, and xarray's encoding. */
@@ -39,7 +39,7 @@ function grids({ chunkGrid: { chunkShape, innerChunkShape } }: ArrayMetadata): (
 }
 
 function says(value: JsonValue | undefined, shape: readonly number[], metadata: ArrayMetadata): boolean {
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     const names = metadata.dimensionNames ?? [];
     const sizes = Object.entries(value).map(([name, size]) => [names.indexOf(name), numberOf(size)] as const);
     return sizes.length > 0 && sizes.every(([d, size]) => size !== undefined && shape[d] === size);
@@ -49,7 +49,7 @@ function says(value: JsonValue | undefined, shape: readonly number[], metadata: 
 }
 
 function stated(value: JsonValue | undefined, shape: readonly number[], metadata: ArrayMetadata): JsonValue {
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     const names = metadata.dimensionNames ?? [];
     return Object.fromEntries(
       Object.keys(value).map((name): [string, JsonValue] => [name, shape[names.indexOf(name)] ?? null]),

@@ -66,7 +66,7 @@ export interface FollowedNodes {
  */
 export function followConventions(
   nodes: readonly ChangedNode[],
-  { root = "", members = {}, isSmaller = false }: FollowOptions,
+  { root = "", members = {}, isSmaller = false }: FollowChangesOptions,
   conventions: readonly Convention[] = CONVENTIONS,
 ): FollowedNodes {
   const notes = new Map<string, ConventionNote>();
@@ -96,7 +96,7 @@ export function describesOthers({ attributes, extra }: NodeMetadata): boolean {
   return CONVENTIONS.some(({ ofOthers }) => ofOthers && names.some((name) => ofOthers.test(name)));
 }
 
-export interface FollowOptions {
+export interface FollowChangesOptions {
   /** Path of the flow's root node in its hierarchy; the hierarchy's root by default. */
   readonly root?: string;
   /**

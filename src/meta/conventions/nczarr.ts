@@ -7,7 +7,7 @@ import {
   type NodeMetadata,
   type Original,
 } from "../array-metadata.ts";
-import { isObject, member } from "../assert-json.ts";
+import { isJsonObject, member } from "../assert-json.ts";
 import { type DataType, isFixed } from "../data-type.ts";
 import { otherNames } from "../documents.ts";
 import type { Finding } from "../format.ts";
@@ -137,7 +137,7 @@ class References {
     const changes: JsonObject = {};
     for (const name of ["dimensions", "dims"]) {
       const dimensions = member(own.object, name);
-      if (isObject(dimensions)) changes[name] = this.#sizes(dimensions, node.path);
+      if (isJsonObject(dimensions)) changes[name] = this.#sizes(dimensions, node.path);
     }
     for (const [name, kind] of LISTS) {
       const list = member(own.object, name);
@@ -152,7 +152,7 @@ class References {
     let isSame = true;
     for (const [name, value] of Object.entries(dimensions)) {
       const { length, others } = this.#dimensions.get(joinKey(group, name)) ?? {};
-      const size = isObject(value) ? numberOf(member(value, "size")) : numberOf(value);
+      const size = isJsonObject(value) ? numberOf(member(value, "size")) : numberOf(value);
       sizes[name] = length === undefined || size === length ? value : sized(value, length);
       if (sizes[name] !== value) isSame = false;
       for (const [otherLength, other] of others ?? []) {
@@ -186,7 +186,7 @@ const LISTS = [
 
 /** Keeps the object form of unlimited dimensions. */
 function sized(value: JsonValue, length: number): JsonValue {
-  return isObject(value) ? { ...value, size: length } : length;
+  return isJsonObject(value) ? { ...value, size: length } : length;
 }
 
 /** Removes the superblock from a root that becomes a group of a level. */
@@ -211,7 +211,7 @@ function find({ attributes, extra }: NodeMetadata, names: readonly string[]): Ow
       [extra?.json ?? {}, true],
     ] as const) {
       const object = member(json, name);
-      if (isObject(object)) return { name, object, isBeside };
+      if (isJsonObject(object)) return { name, object, isBeside };
     }
   }
   return undefined;
@@ -288,7 +288,7 @@ function ownNames(extra: Original<JsonObject> | undefined): JsonObject {
 /** Dimension names from the paths that an array refers to: `/time`, `/group/time`. */
 function dimensionsOf(own: JsonObject, rank: number): string[] | undefined {
   const array = member(own, "_NCZARR_ARRAY") ?? member(own, "_nczarr_array");
-  const paths = isObject(array)
+  const paths = isJsonObject(array)
     ? (member(array, "dimrefs") ?? member(array, "dimension_references"))
     : undefined;
   if (!Array.isArray(paths) || paths.length !== rank || !paths.every(isText)) return undefined;

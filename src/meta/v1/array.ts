@@ -7,8 +7,8 @@ import {
   assertRank,
   assertWord,
   integerOf,
-  invalid,
-  isObject,
+  invalidMetadata,
+  isJsonObject,
   member,
   refusal,
   required,
@@ -44,9 +44,9 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   assertFormat1(document);
   const shape = assertLengths(document, "shape", 0);
   const chunkShape = assertLengths(document, "chunks", 1);
-  if (shape.length === 0) throw invalid("/shape", "an array needs at least one dimension", []);
+  if (shape.length === 0) throw invalidMetadata("/shape", "an array needs at least one dimension", []);
   if (chunkShape.length !== shape.length) {
-    throw invalid("/chunks", `must have ${shape.length} numbers, one per dimension`, chunkShape);
+    throw invalidMetadata("/chunks", `must have ${shape.length} numbers, one per dimension`, chunkShape);
   }
   const stored = parseNumpyType(required(document, "dtype"), "/dtype");
   const { dataType, endian } = stored;
@@ -81,7 +81,7 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
 function assertFormat1(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 1n) return;
-  if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 1", format);
+  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", "must be the number 1", format);
   throw refusal("unsupported-format", "/zarr_format", "not the number 1", format);
 }
 
@@ -160,7 +160,7 @@ export function parseV1Compression(document: JsonObject): CodecConfig | undefine
   const compression = required(document, "compression");
   const options = required(document, "compression_opts");
   if (compression === null || compression === "none") return undefined;
-  if (typeof compression !== "string") throw invalid(POINTER, "must be a name or null", compression);
+  if (typeof compression !== "string") throw invalidMetadata(POINTER, "must be a name or null", compression);
   const name = CODEC_NAMES.get(compression);
   if (name === undefined) {
     const hint = `The known codecs are ${[...CODEC_NAMES.keys()].join(", ")} and none.`;
@@ -183,7 +183,7 @@ function configurationOf(name: string, options: JsonValue): JsonObject {
     return { ...usual, ...canonicalConfiguration(name, assertObject(options ?? {}, pointer)) };
   }
   const level = integerOf(options ?? 1);
-  if (level === undefined) throw invalid(pointer, "must be a level or null", options);
+  if (level === undefined) throw invalidMetadata(pointer, "must be a level or null", options);
   return { level: Number(level) };
 }
 
@@ -215,7 +215,7 @@ export function writeV1Compression(
 }
 
 function statedCompression({ name, configuration, stated }: CodecConfig): V1Compression | undefined {
-  if (stated?.zarrFormat !== "v1" || !isObject(stated.json)) return undefined;
+  if (stated?.zarrFormat !== "v1" || !isJsonObject(stated.json)) return undefined;
   const now = parseV1Compression(stated.json);
   const isSame = now?.name === name && jsonEqual(now.configuration, configuration);
   return isSame ? { ...NONE, ...stated.json } : undefined;

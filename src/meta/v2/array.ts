@@ -6,7 +6,7 @@ import {
   assertWord,
   hasZero,
   integerOf,
-  invalid,
+  invalidMetadata,
   member,
   memberOr,
   refusal,
@@ -92,7 +92,7 @@ export function parseZarray(
 export function assertFormat2(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 2n) return;
-  if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 2", format);
+  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", "must be the number 2", format);
   throw refusal("unsupported-format", "/zarr_format", "not the number 2", format);
 }
 

@@ -1,7 +1,7 @@
 import { codecNamed, knownCodecs, nameOfV2 } from "../../codecs/catalog.ts";
 import { JsonNumber, type JsonObject, type JsonValue, jsonEqual, pointerTo } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { assertCodecList, assertObject, invalid, member, refusal } from "../assert-json.ts";
+import { assertCodecList, assertObject, invalidMetadata, member, refusal } from "../assert-json.ts";
 import { isCompressor } from "../codec-traits.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
@@ -56,7 +56,7 @@ export function parseV2Codecs(
   const objects = first && objectType(first.name);
   if (objects === undefined) {
     const names = knownCodecs().flatMap((codec) => (codec.objects ? codec.name : []));
-    throw invalid("/filters", `objects need a first filter: ${names.join(", ")}`, filters);
+    throw invalidMetadata("/filters", `objects need a first filter: ${names.join(", ")}`, filters);
   }
   return { codecs: [...transpose, ...parsed], dataType: objects };
 }
@@ -117,7 +117,7 @@ function endianOf({ configuration }: { configuration: JsonObject }, dataType: Da
 export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   const { id, ...configuration } = assertObject(json, pointer);
   const idPointer = `${pointer}/id`;
-  if (typeof id !== "string") throw invalid(idPointer, "a codec needs an `id`", id);
+  if (typeof id !== "string") throw invalidMetadata(idPointer, "a codec needs an `id`", id);
   if (id === "pickle") {
     throw refusal(
       "unsupported-codec",
@@ -198,8 +198,8 @@ export function plainNumbers(configuration: JsonObject): JsonObject {
 }
 
 export function isNumberAsText(name: string, value: JsonValue): value is string {
-  return NUMBERS.includes(name) && typeof value === "string" && /^-?[0-9]{1,15}$/.test(value);
+  return NUMBERS_AS_TEXT.includes(name) && typeof value === "string" && /^-?[0-9]{1,15}$/.test(value);
 }
 
 /** Numeric settings that netCDF-C before 4.10 wrote as text. */
-export const NUMBERS = ["elementsize", "level", "clevel", "blocksize", "shuffle"];
+export const NUMBERS_AS_TEXT = ["elementsize", "level", "clevel", "blocksize", "shuffle"];

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../util/json-value.ts";
-import { assertInteger, assertItemSize, invalid, refusal, repeatedName } from "../assert-json.ts";
+import { assertInteger, assertItemSize, invalidMetadata, refusal, repeatedName } from "../assert-json.ts";
 import {
   type DataType,
   type Endian,
@@ -28,7 +28,7 @@ export function parseNumpyType(json: JsonValue, pointer: string): StoredType {
   if (json === "|O") return { dataType: { kind: "object" }, endian: undefined };
   if (typeof json === "string") return parseTypeString(json, pointer);
   if (Array.isArray(json)) return parseStruct(json, pointer);
-  throw invalid(pointer, "must be a type string or a list of fields", json);
+  throw invalidMetadata(pointer, "must be a type string or a list of fields", json);
 }
 
 function parseTypeString(text: string, pointer: string): StoredType {
@@ -84,11 +84,11 @@ function makeType(
 }
 
 function parseStruct(list: readonly JsonValue[], pointer: string): StoredType {
-  if (list.length === 0) throw invalid(pointer, "a structured type needs fields", []);
+  if (list.length === 0) throw invalidMetadata(pointer, "a structured type needs fields", []);
   const parsed = list.map((entry) => parseField(entry, pointer));
   const names = parsed.map(({ name }) => name).filter((name) => name !== "");
   const twice = repeatedName(names);
-  if (twice !== undefined) throw invalid(pointer, "a structured type names a field twice", twice);
+  if (twice !== undefined) throw invalidMetadata(pointer, "a structured type names a field twice", twice);
 
   const orders = new Set(parsed.flatMap(({ endian }) => endian ?? []));
   const [only] = orders.size === 1 ? orders : [];
@@ -102,10 +102,10 @@ function parseStruct(list: readonly JsonValue[], pointer: string): StoredType {
 
 function parseField(entry: JsonValue, pointer: string): Field {
   if (!Array.isArray(entry) || entry.length < 2 || entry.length > 3) {
-    throw invalid(pointer, "a field must have a name, a type and, optionally, a shape", entry);
+    throw invalidMetadata(pointer, "a field must have a name, a type and, optionally, a shape", entry);
   }
   const [name = null, type = null, shape] = entry;
-  if (typeof name !== "string") throw invalid(pointer, "the name of a field must be a string", entry);
+  if (typeof name !== "string") throw invalidMetadata(pointer, "the name of a field must be a string", entry);
   const { dataType, endian } = parseNumpyType(type, pointer);
   if (!isFixed(dataType)) {
     throw refusal("unsupported-data-type", pointer, "a field needs a type of fixed size", entry);

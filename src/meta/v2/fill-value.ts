@@ -2,17 +2,17 @@ import { toBase64 } from "../../util/bytes.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
-import { assertString, invalid } from "../assert-json.ts";
+import { assertString, invalidMetadata } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
 import { swapElement } from "../element-order.ts";
 import {
+  decodeCodePoints,
   padBytes,
   parseBase64,
   parseNumberFill,
   parseStringFill,
   parseTextFill,
   readString,
-  readText,
   trimZeros,
   writeFloatFill,
   writeIntegerFill,
@@ -56,7 +56,11 @@ export function parseFillV2(
       if (isZero(json)) return zeroElement(dataType);
       const bytes = parseBase64(json, pointer);
       if (bytes.length !== dataType.size) {
-        throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${dataType.size}`, json);
+        throw invalidMetadata(
+          pointer,
+          `has ${bytes.length} bytes, but the data type has ${dataType.size}`,
+          json,
+        );
       }
       return swapElement(bytes, dataType, endian ?? "little");
     }
@@ -73,7 +77,7 @@ export function parseFillV2(
 function parseBool(json: JsonValue, pointer: string): boolean {
   if (json === true || json === 1) return true;
   if (json === false || json === 0) return false;
-  throw invalid(pointer, "must be true or false", json);
+  throw invalidMetadata(pointer, "must be true or false", json);
 }
 
 /** True for forms in which older files store zero bytes. */
@@ -108,7 +112,7 @@ export function writeFillV2(
     case "timedelta":
       return writeIntegerFill(bytes, true);
     case "fixed-text":
-      return readText(bytes);
+      return decodeCodePoints(bytes);
     case "fixed-bytes":
       return toBase64(trimZeros(bytes));
     case "raw":

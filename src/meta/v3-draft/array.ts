@@ -6,8 +6,8 @@ import {
   assertRank,
   assertString,
   assertWord,
-  invalid,
-  isObject,
+  invalidMetadata,
+  isJsonObject,
   member,
   memberOr,
   refusal,
@@ -97,7 +97,8 @@ function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
   }
   const shapeAt = `${pointer}/chunk_shape`;
   const list = assertRank(required(grid, "chunk_shape", pointer), shapeAt);
-  if (list.length !== rank) throw invalid(shapeAt, `must have ${rank} numbers, one per dimension`, list);
+  if (list.length !== rank)
+    throw invalidMetadata(shapeAt, `must have ${rank} numbers, one per dimension`, list);
   const separator = memberOr(grid, "separator", form.separator);
   return {
     chunkShape: assertSizes(list, 1, shapeAt),
@@ -107,7 +108,7 @@ function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
 
 function parseOrder(json: JsonValue): MemoryOrder {
   const pointer = "/chunk_memory_layout";
-  if (isObject(json)) throw unknownExtension(json, pointer, "memory layouts");
+  if (isJsonObject(json)) throw unknownExtension(json, pointer, "memory layouts");
   return assertWord(json, ["C", "F"], pointer);
 }
 
@@ -120,7 +121,7 @@ export function writeDraftArray(metadata: ArrayMetadata, form: DraftForm, losses
   const endian = isFixed(dataType) && hasByteOrder(dataType) ? (coding.endian ?? "little") : undefined;
   if (chunkKeyEncoding.name !== "plain") losses.require("/chunk_key_encoding", "keys that start with `c`");
   if (dimensionNames?.some((name) => name !== null)) losses.add("/dimension_names", "names of dimensions");
-  const isStillFallback = isObject(extension) && extension.fallback === coreName(dataType, endian);
+  const isStillFallback = isJsonObject(extension) && extension.fallback === coreName(dataType, endian);
   const document: JsonObject = {
     shape: [...shape],
     data_type: isStillFallback ? extension : writeDraftType(dataType, endian, form, losses),
@@ -165,7 +166,7 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
     case "timedelta":
       return parseNumberFill(json, dataType, pointer, { lenient: false });
     default:
-      throw invalid(pointer, "the fill value of this data type must be null", json);
+      throw invalidMetadata(pointer, "the fill value of this data type must be null", json);
   }
 }
 

@@ -5,7 +5,7 @@ import {
   assertInteger,
   assertObject,
   assertString,
-  invalid,
+  invalidMetadata,
   member,
   memberOr,
   refusal,
@@ -59,7 +59,7 @@ function assertLevel(configuration: JsonObject, at: string): void {
   const level = member(configuration, "level");
   if (level === undefined) return;
   const pointer = pointerTo(at, "level");
-  if (assertInteger(level, 0, pointer) > 9) throw invalid(pointer, "must be at most 9", level);
+  if (assertInteger(level, 0, pointer) > 9) throw invalidMetadata(pointer, "must be at most 9", level);
 }
 
 /** Writes a codec list as a draft's encoding; reports what the draft cannot represent. */

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, pointerTo } from "../../util/json-value.ts";
-import { assertString, invalid, isObject, member, refusal, required } from "../assert-json.ts";
+import { assertString, invalidMetadata, isJsonObject, member, refusal, required } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
 import type { Finding } from "../format.ts";
 import type { Losses } from "../losses.ts";
@@ -36,7 +36,8 @@ export function parseDraftType(
       "A type is `bool`, `i1`, `u1`, or byte order, kind and size, such as `<f8`.",
     );
   }
-  if (!isObject(json)) throw invalid(pointer, "must be a type string or an object of an extension", json);
+  if (!isJsonObject(json))
+    throw invalidMetadata(pointer, "must be a type string or an object of an extension", json);
   const uri = assertString(required(json, "extension", pointer), pointerTo(pointer, "extension"));
   const stated = required(json, "type", pointer);
   const known = knownType(uri, stated, form, pointerTo(pointer, "type"));
@@ -51,7 +52,7 @@ export function parseDraftType(
     );
   }
   const type = typeof fallback === "string" ? coreType(fallback) : undefined;
-  if (!type) throw invalid(pointerTo(pointer, "fallback"), "must be a core data type", fallback);
+  if (!type) throw invalidMetadata(pointerTo(pointer, "fallback"), "must be a core data type", fallback);
   findings.push({ message: `the data type of \`${uri}\` is read as its fallback, \`${fallback}\``, pointer });
   return { ...type, extension: json };
 }

@@ -4,7 +4,7 @@ import {
   assertList,
   assertObject,
   assertString,
-  invalid,
+  invalidMetadata,
   memberOr,
   refusal,
   required,
@@ -98,7 +98,7 @@ export function parseDraftExtensions(document: JsonObject, findings: Finding[]):
     const uri = assertString(required(extension, "extension", pointer), pointerTo(pointer, "extension"));
     const mustUnderstand = required(extension, "must_understand", pointer);
     if (typeof mustUnderstand !== "boolean") {
-      throw invalid(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
+      throw invalidMetadata(pointerTo(pointer, "must_understand"), "must be true or false", mustUnderstand);
     }
     if (understood.has(uri)) return;
     if (mustUnderstand) {

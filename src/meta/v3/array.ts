@@ -5,8 +5,8 @@ import {
   assertList,
   assertShape,
   hasZero,
-  invalid,
-  isObject,
+  invalidMetadata,
+  isJsonObject,
   member,
   memberOr,
   refusal,
@@ -15,7 +15,7 @@ import {
 import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
 import type { DataType } from "../data-type.ts";
 import { attributesOf, keptNames, otherNames } from "../documents.ts";
-import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
+import { assertMayBeIgnored, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
 import { usualFill, zeroElement } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
@@ -50,7 +50,7 @@ const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
  */
 export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMetadata {
   const extra = otherNames(document, [...NAMES, UNDEFINED_FILL, BEFORE_CONVERSION]);
-  assertKnown(document, Object.keys(extra), "");
+  assertMayBeIgnored(document, Object.keys(extra), "");
   const shape = assertShape(required(document, "shape"), "/shape");
   const type = parseV3DataType(required(document, "data_type"), "/data_type");
   const chunkShape = parseChunkGrid(required(document, "chunk_grid"), shape, "/chunk_grid");
@@ -93,8 +93,8 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
 }
 
 function hasZeroLength({ chunk_grid: grid }: JsonObject): boolean {
-  const configuration = isObject(grid) ? member(grid, "configuration") : undefined;
-  return isObject(configuration) && hasZero(member(configuration, "chunk_shape"));
+  const configuration = isJsonObject(grid) ? member(grid, "configuration") : undefined;
+  return isJsonObject(configuration) && hasZero(member(configuration, "chunk_shape"));
 }
 
 /** Reads the chunk shape of a regular grid. */
@@ -140,10 +140,10 @@ function parseDimensionNames(json: JsonValue, rank: number): (string | null)[] |
   if (json === null) return undefined;
   const at = "/dimension_names";
   const names = assertList(json, at);
-  if (names.length !== rank) throw invalid(at, `must have ${rank} names, one per dimension`, json);
+  if (names.length !== rank) throw invalidMetadata(at, `must have ${rank} names, one per dimension`, json);
   return names.map((name, d) => {
     if (name === null || typeof name === "string") return name;
-    throw invalid(pointerTo(at, d), "must be a string or null", name);
+    throw invalidMetadata(pointerTo(at, d), "must be a string or null", name);
   });
 }
 

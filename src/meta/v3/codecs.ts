@@ -6,7 +6,7 @@ import {
   assertCodecList,
   assertInteger,
   assertWord,
-  invalid,
+  invalidMetadata,
   member,
   refusal,
   required,
@@ -41,7 +41,7 @@ export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[]
   });
   const codecs = withShards(normal, place);
   if (!isFixed(type.dataType)) return withOffsets(codecs, place);
-  if (codecs.length === 0) throw invalid(pointer, "needs an array-to-bytes codec", json);
+  if (codecs.length === 0) throw invalidMetadata(pointer, "needs an array-to-bytes codec", json);
   return withFilters(codecs, place);
 }
 
@@ -76,7 +76,7 @@ function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPla
   assertNoNumberCodecs(codecs, pointer);
   const hasVlen = codecs.some(isVlen);
   if (hasVlen && offsetSize === 8)
-    throw invalid(pointer, "this data type has its own layout and takes no vlen codec");
+    throw invalidMetadata(pointer, "this data type has its own layout and takes no vlen codec");
   if (hasVlen || offsetSize === undefined || codecs.some(({ name }) => name === "sharding_indexed"))
     return [...codecs];
   if (offsetSize === "none") {
@@ -128,7 +128,7 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
   const { dataType } = typeAfter(type, codecs.slice(0, Math.max(0, at)), pointer);
   if (bytes === undefined || !isFixed(dataType)) return [...codecs];
   const late = codecs.findIndex((codec, i) => i > at && isItemFilter(codec));
-  if (late >= 0) throw invalid(pointer, `\`${codecs[late]?.name}\` must be before \`bytes\``);
+  if (late >= 0) throw invalidMetadata(pointer, `\`${codecs[late]?.name}\` must be before \`bytes\``);
 
   const start = codecs.findLastIndex((codec, i) => i < at && !isItemFilter(codec)) + 1;
   const bytesAt = `${codecPointer(bytes, pointer, at)}/configuration/endian`;
@@ -145,7 +145,7 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
     return [...codecs.slice(0, start), bytes, ...filters, ...codecs.slice(at + 1)];
   // GDAL writes text of fixed length without a byte order.
   const isText = dataType.kind === "fixed-text";
-  if (!type.oldStruct && !isText) throw invalid(bytesAt, "the data type needs a byte order");
+  if (!type.oldStruct && !isText) throw invalidMetadata(bytesAt, "the data type needs a byte order");
   findings.push({
     message: `no byte order is stated for ${isText ? "text" : "a structured type"}; little-endian is used`,
     pointer: bytesAt,
@@ -295,5 +295,5 @@ function assertLevel(configuration: JsonObject, name: string, at: string): void 
   if (level === undefined) return;
   const pointer = pointerTo(at, name);
   if (assertInteger(level, 0, pointer) > MAX_LEVEL)
-    throw invalid(pointer, `must be at most ${MAX_LEVEL}`, level);
+    throw invalidMetadata(pointer, `must be at most ${MAX_LEVEL}`, level);
 }

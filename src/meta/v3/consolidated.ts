@@ -3,7 +3,7 @@ import { type JsonCut, parseJsonCut } from "../../util/json-cut.ts";
 import { maxMemoryOf } from "../../util/json-memory.ts";
 import { type JsonObject, type JsonPath, pointerTo } from "../../util/json-value.ts";
 import { joinKey } from "../../util/node-path.ts";
-import { assertObject, isObject, member, required } from "../assert-json.ts";
+import { assertObject, isJsonObject, member, required } from "../assert-json.ts";
 import type { DocumentLimits, Documents, Finding } from "../format.ts";
 
 /**
@@ -43,7 +43,7 @@ export const CUT_V3: JsonCut = {
 /** Reports consolidated metadata that cannot be used. */
 export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
   const stated = member(group, "consolidated_metadata");
-  if (!isObject(stated) || isInline(stated)) return;
+  if (!isJsonObject(stated) || isInline(stated)) return;
   const message = "consolidated metadata of a kind other than `inline` are ignored";
   findings.push({ message, pointer: "/consolidated_metadata/kind" });
 }

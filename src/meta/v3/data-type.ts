@@ -5,8 +5,8 @@ import {
   assertList,
   assertObject,
   assertString,
-  invalid,
-  isObject,
+  invalidMetadata,
+  isJsonObject,
   refusal,
   repeatedName,
   required,
@@ -101,7 +101,8 @@ export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
 /** Checks that a variable type has no other members. ZEP 7 allows one, which has no effect here. */
 function assertVariable(json: JsonValue, { name, configuration, others, pointer }: Extension): void {
   const unknown = others.filter(
-    (other) => !(name === "string" && other === "fallback" && isObject(json) && json.fallback === "binary"),
+    (other) =>
+      !(name === "string" && other === "fallback" && isJsonObject(json) && json.fallback === "binary"),
   );
   if (unknown.length === 0 && Object.keys(configuration).length === 0) return;
   throw refusal("unsupported-data-type", pointer, `\`${name}\` takes no other members`, json);
@@ -111,10 +112,10 @@ function parseTime({ name, configuration, pointer }: Extension): FixedDataType {
   const at = pointerTo(pointer, "configuration");
   const stated = assertString(required(configuration, "unit", at), pointerTo(at, "unit"));
   const unit = stated === "generic" ? stated : normalTimeUnit(stated);
-  if (unit === undefined) throw invalid(pointerTo(at, "unit"), "not a unit of time", stated);
+  if (unit === undefined) throw invalidMetadata(pointerTo(at, "unit"), "not a unit of time", stated);
   const scaleAt = pointerTo(at, "scale_factor");
   const scale = assertInteger(required(configuration, "scale_factor", at), 1, scaleAt);
-  if (scale > MAX_TIME_SCALE) throw invalid(scaleAt, "must be less than 2^31", scale);
+  if (scale > MAX_TIME_SCALE) throw invalidMetadata(scaleAt, "must be less than 2^31", scale);
   return { kind: name === "numpy.datetime64" ? "datetime" : "timedelta", size: 8, unit, scale };
 }
 
@@ -125,7 +126,7 @@ function parseSized({ name, configuration, pointer }: Extension): FixedDataType 
   assertItemSize(size, sizeAt);
   if (name === "null_terminated_bytes") return { kind: "fixed-bytes", size };
   if (name === "raw_bytes") return { kind: "raw", size };
-  if (size % 4 !== 0) throw invalid(sizeAt, "must be a multiple of 4", size);
+  if (size % 4 !== 0) throw invalidMetadata(sizeAt, "must be a multiple of 4", size);
   return { kind: "fixed-text", size };
 }
 
@@ -133,11 +134,11 @@ function parseStruct({ configuration, pointer }: Extension): V3DataType {
   const at = pointerTo(pointer, "configuration");
   const fieldsAt = pointerTo(at, "fields");
   const list = assertList(required(configuration, "fields", at), fieldsAt);
-  if (list.length === 0) throw invalid(fieldsAt, "a structured type needs fields", list);
+  if (list.length === 0) throw invalidMetadata(fieldsAt, "a structured type needs fields", list);
   const fields = list.map((entry, i) => parseField(entry, pointerTo(fieldsAt, i)));
   const names = fields.map(({ name }) => name);
   const twice = repeatedName(names);
-  if (twice !== undefined) throw invalid(fieldsAt, "a structured type names a field twice", twice);
+  if (twice !== undefined) throw invalidMetadata(fieldsAt, "a structured type names a field twice", twice);
   return {
     dataType: { kind: "struct", size: structSize(fields, fieldsAt), fields },
     oldStruct: list.some(Array.isArray),
@@ -147,14 +148,15 @@ function parseStruct({ configuration, pointer }: Extension): V3DataType {
 /** Reads a field from an object, or from a pair in the old form. */
 function parseField(entry: JsonValue, pointer: string): Field {
   const isPair = Array.isArray(entry);
-  if (isPair && entry.length !== 2) throw invalid(pointer, "must be a name and a type", entry);
+  if (isPair && entry.length !== 2) throw invalidMetadata(pointer, "must be a name and a type", entry);
   const object = isPair ? {} : assertObject(entry, pointer);
   const [nameAt, typeAt] = (isPair ? [0, 1] : ["name", "data_type"]).map((token) =>
     pointerTo(pointer, token),
   );
   const name = isPair ? (entry[0] ?? null) : required(object, "name", pointer);
   const type = isPair ? (entry[1] ?? null) : required(object, "data_type", pointer);
-  if (typeof name !== "string" || name === "") throw invalid(nameAt ?? pointer, "must be a name", name);
+  if (typeof name !== "string" || name === "")
+    throw invalidMetadata(nameAt ?? pointer, "must be a name", name);
   const { dataType } = parseV3DataType(type, typeAt ?? pointer);
   if (!isFixed(dataType)) {
     throw refusal("unsupported-data-type", typeAt ?? pointer, "a field needs a type of fixed size", type);

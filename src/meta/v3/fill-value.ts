@@ -1,9 +1,17 @@
 import { joinBytes, toBase64 } from "../../util/bytes.ts";
 import { type JsonValue, pointerTo } from "../../util/json-value.ts";
-import { assertInteger, assertObject, assertString, invalid, member, required } from "../assert-json.ts";
+import {
+  assertInteger,
+  assertObject,
+  assertString,
+  invalidMetadata,
+  member,
+  required,
+} from "../assert-json.ts";
 import { type DataType, type Endian, type Field, isFixed } from "../data-type.ts";
 import { swapElement } from "../element-order.ts";
 import {
+  decodeCodePoints,
   padBytes,
   parseBase64,
   parseBoolFill,
@@ -12,7 +20,6 @@ import {
   parseStringFill,
   parseTextFill,
   readString,
-  readText,
   trimZeros,
   writeFloatFill,
   writeIntegerFill,
@@ -54,7 +61,7 @@ export function parseFillV3(
     case "binary":
       return parseBytes(json, pointer);
     case "object":
-      throw invalid(pointer, "objects have no fill value", json);
+      throw invalidMetadata(pointer, "objects have no fill value", json);
   }
 }
 
@@ -63,7 +70,7 @@ function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8A
   if (typeof json !== "string" || !json.startsWith("0x")) return parseFloatFill(json, size, pointer);
   const digits = json.slice(2);
   if (digits.length !== 2 * size || !/^[0-9a-fA-F]*$/.test(digits)) {
-    throw invalid(pointer, `must have ${2 * size} hexadecimal digits`, json);
+    throw invalidMetadata(pointer, `must have ${2 * size} hexadecimal digits`, json);
   }
   return Uint8Array.from({ length: size }, (_, i) =>
     Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16),
@@ -75,14 +82,14 @@ function parseBytes(json: JsonValue, pointer: string): Uint8Array {
   if (!Array.isArray(json)) return parseBase64(json, pointer);
   return Uint8Array.from(json, (item, i) => {
     const byte = assertInteger(item, 0, pointerTo(pointer, i));
-    if (byte > 255) throw invalid(pointerTo(pointer, i), "must be at most 255", item);
+    if (byte > 255) throw invalidMetadata(pointerTo(pointer, i), "must be at most 255", item);
     return byte;
   });
 }
 
 function assertLength(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
   if (bytes.length === size) return bytes;
-  throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
+  throw invalidMetadata(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
 }
 
 function parseStructFill(
@@ -94,7 +101,7 @@ function parseStructFill(
   const object = assertObject(json, pointer);
   const unknown = Object.keys(object).find((name) => fields.every((field) => field.name !== name));
   if (unknown !== undefined) {
-    throw invalid(pointerTo(pointer, unknown), "the type has no such field", member(object, unknown));
+    throw invalidMetadata(pointerTo(pointer, unknown), "the type has no such field", member(object, unknown));
   }
   return joinBytes(
     fields.map(({ name, dataType }) =>
@@ -119,7 +126,7 @@ export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | 
     case "timedelta":
       return readInteger(bytes, true) === -(2n ** 63n) ? "NaT" : writeIntegerFill(bytes, true);
     case "fixed-text":
-      return readText(bytes);
+      return decodeCodePoints(bytes);
     case "fixed-bytes":
       return toBase64(trimZeros(bytes));
     case "raw":

@@ -4,8 +4,8 @@ import {
   assertInteger,
   assertList,
   assertWord,
-  invalid,
-  isObject,
+  invalidMetadata,
+  isJsonObject,
   member,
   memberOr,
   required,
@@ -55,7 +55,7 @@ export function parseSharding(
   const refused = indexCodecs.findIndex(({ name }) => !INDEX_CODECS.includes(name));
   if (refused >= 0) {
     const name = indexCodecs[refused]?.name;
-    throw invalid(
+    throw invalidMetadata(
       pointerTo(indexAt, refused),
       `\`${name}\` cannot encode a shard index, whose size must be fixed`,
     );
@@ -78,12 +78,12 @@ function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): numbe
   const at = pointerTo(pointer, "chunk_shape");
   const list = assertList(json, at);
   if (list.length !== shape.length) {
-    throw invalid(at, `must have ${shape.length} numbers, one per dimension`, json);
+    throw invalidMetadata(at, `must have ${shape.length} numbers, one per dimension`, json);
   }
   return list.map((item, d) => {
     const n = assertInteger(item, 1, pointerTo(at, d));
     if ((shape[d] ?? 1) % n !== 0)
-      throw invalid(at, `does not divide the shard's shape, ${shape.join(" x ")}`, json);
+      throw invalidMetadata(at, `does not divide the shard's shape, ${shape.join(" x ")}`, json);
     return n;
   });
 }
@@ -91,11 +91,11 @@ function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): numbe
 /** Reads the canonical codec list in another codec's configuration. */
 export function innerCodecs(json: JsonValue | undefined): CodecConfig[] {
   if (!Array.isArray(json)) return [];
-  return json.filter(isObject).map((codec) => {
+  return json.filter(isJsonObject).map((codec) => {
     const configuration = member(codec, "configuration");
     return {
       name: String(member(codec, "name")),
-      configuration: isObject(configuration) ? configuration : {},
+      configuration: isJsonObject(configuration) ? configuration : {},
     };
   });
 }

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
-import { assertWord, integerOf, invalid, refusal, required, tokenOf } from "../assert-json.ts";
+import { assertWord, integerOf, invalidMetadata, refusal, required, tokenOf } from "../assert-json.ts";
 import type { DataType } from "../data-type.ts";
 import {
   attributesOf,
@@ -12,7 +12,7 @@ import {
   otherNames,
   parseDocument,
 } from "../documents.ts";
-import { assertKnown } from "../extension.ts";
+import { assertMayBeIgnored } from "../extension.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -70,13 +70,13 @@ function assertFormat3(document: JsonObject): void {
   if (typeof format === "string" && /^https?:/.test(format)) {
     throw refusal("unsupported-format", "/zarr_format", "a draft of Zarr v3, not Zarr v3", format);
   }
-  if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 3", format);
+  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", "must be the number 3", format);
   throw refusal("unsupported-format", "/zarr_format", "not the number 3", format);
 }
 
 function parseGroup(document: JsonObject, findings: Finding[]): GroupMetadata {
   const extra = otherNames(document, GROUP_NAMES);
-  assertKnown(document, Object.keys(extra), "");
+  assertMayBeIgnored(document, Object.keys(extra), "");
   noteConsolidatedKind(document, findings);
   const metadata: GroupMetadata = {
     kind: "group",

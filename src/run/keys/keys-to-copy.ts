@@ -42,11 +42,13 @@ export function keysToCopy(
     const job = nearest(pathOf(key), jobs);
     if (job) {
       const rank = job.source.shape.length;
-      const coords = layoutOf(job, "source").parseChunkKey(key, rank, job.source.chunkKeyEncoding);
+      const coords = layoutOfSide(job, "source").parseChunkKey(key, rank, job.source.chunkKeyEncoding);
       if (coords && job.tasks > 0) return undefined;
       if (coords) {
         onChunk?.(job);
-        return hasSameKeys(job) ? key : layoutOf(job, "target").chunkKey(coords, job.target.chunkKeyEncoding);
+        return hasSameKeys(job)
+          ? key
+          : layoutOfSide(job, "target").chunkKey(coords, job.target.chunkKeyEncoding);
       }
     }
     if (published.includes(key) || (from !== zarrFormat && isLeftBehind(key))) return undefined;
@@ -106,7 +108,7 @@ export function folderCheck(plan: Plan): (prefix: string) => void {
     const job = nearest(pathOf(key), jobs);
     if (job === undefined) return;
     const { shape, chunkShape, shardShape, chunkKeyEncoding } = job.source;
-    const coords = layoutOf(job, "source").parseChunkKey(key, shape.length, chunkKeyEncoding);
+    const coords = layoutOfSide(job, "source").parseChunkKey(key, shape.length, chunkKeyEncoding);
     const grid = gridShape(shape, shardShape ?? chunkShape);
     if (coords?.every((at, d) => at < (grid[d] ?? 0))) throw folderInPlace().addContext({ key });
   };
@@ -114,7 +116,7 @@ export function folderCheck(plan: Plan): (prefix: string) => void {
 
 function isTargetChunk(key: string, job: ArrayJob): boolean {
   const { shape, chunkKeyEncoding } = job.target;
-  return layoutOf(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
+  return layoutOfSide(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
 }
 
 /**
@@ -153,7 +155,7 @@ function hasSameKeys({ path, targetPath, source, target }: ArrayJob): boolean {
 /** Cached for each side of a job, since every key needs them. */
 const layouts = { source: new WeakMap<ArrayJob, NodeLayout>(), target: new WeakMap<ArrayJob, NodeLayout>() };
 
-export function layoutOf(job: ArrayJob, side: "source" | "target"): NodeLayout {
+export function layoutOfSide(job: ArrayJob, side: "source" | "target"): NodeLayout {
   const known = layouts[side].get(job);
   if (known) return known;
   const layout = formatNamed(job[side].zarrFormat).layout(side === "source" ? job.path : job.targetPath);

@@ -16,7 +16,7 @@ import type { Buffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { cStrides, indexOf, product } from "../../util/shape.ts";
 import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
-import { ENTRY_SIZE, presentParts } from "./scratch-objects.ts";
+import { PIECE_ENTRY_SIZE, presentParts } from "./scratch-objects.ts";
 
 export interface ScratchReaderOptions {
   readonly scratch: Store;
@@ -131,11 +131,15 @@ async function readPiece(
     const offset = ordinal * header + itemsBefore * dataType.size;
     return readRange(key, { offset, length: header + product(region.shape) * dataType.size }, options);
   }
-  const entries = await readRange(key, { offset: ordinal * ENTRY_SIZE, length: 2 * ENTRY_SIZE }, options);
+  const entries = await readRange(
+    key,
+    { offset: ordinal * PIECE_ENTRY_SIZE, length: 2 * PIECE_ENTRY_SIZE },
+    options,
+  );
   if (entries === undefined) return undefined;
   const table = new DataView(entries.buffer, entries.byteOffset, entries.length);
   const offset = Number(table.getBigUint64(0, true));
-  const length = Number(table.getBigUint64(ENTRY_SIZE, true)) - offset;
+  const length = Number(table.getBigUint64(PIECE_ENTRY_SIZE, true)) - offset;
   options.buffers.give(entries);
   if (length < header || length > MAX_CHUNK_SIZE) throw changed(key);
   return readRange(key, { offset, length }, options);

@@ -37,7 +37,10 @@ export interface OpenPiece extends Piece {
 export interface ScratchObject {
   begin(piece: Piece): Assembly;
   /** Returns the bytes of the object; none if no data arrived. */
-  finish(pieces: readonly OpenPiece[], writeHeader: (header: Uint8Array, piece: Piece) => void): Uint8Array;
+  finish(
+    pieces: readonly OpenPiece[],
+    writePieceHeader: (header: Uint8Array, piece: Piece) => void,
+  ): Uint8Array;
 }
 
 /** Builds an object of items of one size. The start of each piece can be computed, so items are placed directly. */
@@ -76,7 +79,7 @@ export function fixedObject(layout: ObjectLayout, itemSize: number, options: Gat
  * Bytes of an entry of the table in front of pieces of variable size. Entries give the start of each piece and the end
  * of the last.
  */
-export const ENTRY_SIZE = 8;
+export const PIECE_ENTRY_SIZE = 8;
 
 /**
  * Builds an object of items of varying size. A table of the piece offsets, as 64-bit little-endian numbers, precedes
@@ -91,12 +94,12 @@ export function variableObject(layout: ObjectLayout, options: GatherOptions): Sc
       const found = open.map(({ assembly }) => assembly.finish());
       if (found.every((data) => data === undefined)) return new Uint8Array(0);
       const sizes = found.map((data) => headerSize + (data ? packedSize(data) : 0));
-      const table = (pieces + 1) * ENTRY_SIZE;
+      const table = (pieces + 1) * PIECE_ENTRY_SIZE;
       const bytes = buffers.take(sizes.reduce((sum, size) => sum + size, table));
       const entries = new DataView(bytes.buffer, bytes.byteOffset, table);
       let end = table;
       open.forEach((piece, i) => {
-        entries.setBigUint64(i * ENTRY_SIZE, BigInt(end), true);
+        entries.setBigUint64(i * PIECE_ENTRY_SIZE, BigInt(end), true);
         const header = bytes.subarray(end, end + headerSize);
         const data = found[i];
         if (data) {
@@ -106,7 +109,7 @@ export function variableObject(layout: ObjectLayout, options: GatherOptions): Sc
         } else writeEmptyHeader(header);
         end += sizes[i] ?? 0;
       });
-      entries.setBigUint64(pieces * ENTRY_SIZE, BigInt(end), true);
+      entries.setBigUint64(pieces * PIECE_ENTRY_SIZE, BigInt(end), true);
       return bytes;
     },
   };

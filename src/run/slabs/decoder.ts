@@ -33,7 +33,7 @@ import { itemValue } from "./item-value.ts";
 import type { ItemValues, TypedValues } from "./typed-values.ts";
 
 /** Options for decoding the values of an array. */
-export interface DecodeOptions {
+export interface ValueDecodingOptions {
   /**
    * Applies `scale_factor`, `add_offset`, `_Unsigned`, `_FillValue`, `missing_value`, `valid_range` and the units of
    * times, as xarray does. Default for tables.
@@ -43,7 +43,7 @@ export interface DecodeOptions {
   readonly flags?: boolean | undefined;
 }
 
-export const DECODE_OPTIONS: OptionNames<DecodeOptions> = {
+export const VALUE_DECODING_OPTIONS: OptionNames<ValueDecodingOptions> = {
   decode: true,
   flags: true,
 };
@@ -76,7 +76,7 @@ const COUNTED = ["standard", "proleptic_gregorian"];
  */
 export function decoderOf(
   array: Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">,
-  { decode = false, flags = false }: DecodeOptions,
+  { decode = false, flags = false }: ValueDecodingOptions,
   isCoordinate = false,
 ): Decoder {
   const { metadata, attributes } = array;
@@ -116,7 +116,7 @@ export function decoderOf(
     if (!packing) return plain;
     return { dataType: target, decode: numbers as (values: TypedValues) => TypedValues };
   }
-  const Numbers = target.kind === "float" && target.size === 8 ? Float64Array : Float32Array;
+  const Floats = target.kind === "float" && target.size === 8 ? Float64Array : Float32Array;
   if (target.kind === "int") {
     const by = BigInt(packing?.scale ?? 1);
     return {
@@ -128,7 +128,7 @@ export function decoderOf(
     dataType: target,
     decode(values) {
       const stored = numbers(values);
-      const decoded = new Numbers(stored.length);
+      const decoded = new Floats(stored.length);
       for (let i = 0; i < stored.length; i++) {
         const value = stored[i] as number | bigint;
         decoded[i] = isMissing?.(value) ? Number.NaN : Number(scaled ? scaled(value) : value);
@@ -165,16 +165,16 @@ function timesOf({ path, metadata, attributes }: Parameters<typeof decoderOf>[0]
 
 /** The type of scaled numbers, as in xarray: JSON attributes are doubles or whole numbers. */
 function packedType(
-  { kind }: NumberType,
+  { kind }: RealDataType,
   { scale_factor: scale, add_offset: offset }: Readonly<Record<string, unknown>>,
   mayBeMissing: boolean,
-): NumberType {
+): RealDataType {
   const isWhole = Number.isSafeInteger(numberIn(scale)) && offset === undefined;
   return isWhole && kind !== "float" && !mayBeMissing ? { kind: "int", size: 8 } : { kind: "float", size: 8 };
 }
 
 /** The smallest float type that xarray uses for numbers with missing values. */
-function withMissing(dataType: NumberType): NumberType {
+function withMissing(dataType: RealDataType): RealDataType {
   if (dataType.kind === "float") return dataType;
   return { kind: "float", size: dataType.size <= 2 ? 4 : 8 };
 }
@@ -251,16 +251,16 @@ function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boole
   };
 }
 
-export type NumberType = Extract<DataType, { readonly kind: "int" | "uint" | "float" }>;
-export type Numbers = ArrayLike<number | bigint> & Iterable<number | bigint>;
+export type RealDataType = Extract<DataType, { readonly kind: "int" | "uint" | "float" }>;
+export type NumberValues = ArrayLike<number | bigint> & Iterable<number | bigint>;
 export type Test = (value: number | bigint) => boolean;
 
 /** Interpretation of the stored numbers of an array according to the CF conventions. */
 export interface NumberCoding {
   /** Data type of the numbers after `_Unsigned` is applied. */
-  readonly dataType: NumberType;
+  readonly dataType: RealDataType;
   /** Converts stored values to numbers with the intended sign, the input of the functions below. */
-  readonly numbers: (values: TypedValues) => Numbers;
+  readonly numbers: (values: TypedValues) => NumberValues;
   /** Absent if numbers are not packed. */
   readonly packing: Packing | undefined;
   /** The numbers that mark missing items, besides NaN. */
@@ -309,10 +309,10 @@ interface StoredNumbers extends Pick<NumberCoding, "dataType" | "numbers"> {
   readonly reread: (value: number | bigint) => number | bigint;
 }
 
-function storedNumbers(dataType: NumberType, packing: Packing | undefined): StoredNumbers {
+function storedNumbers(dataType: RealDataType, packing: Packing | undefined): StoredNumbers {
   const { reread } = packing ?? {};
   if (!reread || dataType.kind === "float") {
-    return { dataType, numbers: (values) => values as Numbers, reread: (value) => value };
+    return { dataType, numbers: (values) => values as NumberValues, reread: (value) => value };
   }
   const meant = { kind: reread.signed ? "int" : "uint", size: dataType.size } as const;
   const Other = typedArrayOf(meant) ?? Uint8Array;
@@ -320,7 +320,7 @@ function storedNumbers(dataType: NumberType, packing: Packing | undefined): Stor
     dataType: meant,
     numbers: (values) => {
       const { buffer, byteOffset, length } = values as Uint8Array<ArrayBuffer>;
-      return new Other(buffer, byteOffset, length) as Numbers;
+      return new Other(buffer, byteOffset, length) as NumberValues;
     },
     reread: (value) => rereadInteger(value, reread),
   };
@@ -345,7 +345,7 @@ export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: R
   const listed = own === undefined && isVariableIn(metadata, format) ? statedMissing(attributes) : undefined;
   const stated: JsonValue[] = [listed ?? [], attributes.missing_value ?? []].flat();
   const found = [own, ...stated.map((json) => parseMissing(wholeIn(json, dataType), dataType))];
-  const values = found.flatMap((bytes) => (bytes ? [reread(numberOf(bytes, dataType))] : []));
+  const values = found.flatMap((bytes) => (bytes ? [reread(numberOfItem(bytes, dataType))] : []));
   return [...new Set(values)].filter((value) => !Number.isNaN(value));
 }
 
@@ -356,7 +356,7 @@ function wholeIn(json: JsonValue, { kind }: DataType): JsonValue {
 }
 
 /** Decodes the bytes of one item as a number. */
-export function numberOf(bytes: Uint8Array, { kind }: DataType): number | bigint {
+export function numberOfItem(bytes: Uint8Array, { kind }: DataType): number | bigint {
   if (kind === "float") return readFloat(bytes);
   const value = readInteger(bytes, kind === "int");
   return bytes.length === 8 ? value : Number(value);

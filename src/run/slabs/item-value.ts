@@ -1,5 +1,5 @@
 import type { DataType, Field } from "../../meta/data-type.ts";
-import { readString, readText, trimZeros } from "../../meta/fill-values.ts";
+import { decodeCodePoints, readString, trimZeros } from "../../meta/fill-values.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
 import { toPlain } from "../../util/json-value.ts";
 import { fromFloat16Bits } from "../../util/numbers.ts";
@@ -29,7 +29,7 @@ export function itemValue(dataType: DataType, view: DataView): unknown {
     case "fixed-bytes":
       return trimZeros(bytesOf(view)).slice();
     case "fixed-text":
-      return readText(bytesOf(view)) ?? "";
+      return decodeCodePoints(bytesOf(view)) ?? "";
     case "struct":
       return readFields(dataType.fields, view);
     case "string":

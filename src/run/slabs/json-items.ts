@@ -22,7 +22,7 @@ export function* chunkItems(data: ChunkData, dataType: DataType): Generator<stri
     return;
   }
   const values = typedValues(data, dataType);
-  const toText = textOf(dataType);
+  const toText = jsonTextOf(dataType);
   if (numbersPerItem(dataType) === 1) {
     for (const value of values) yield toText(value);
     return;
@@ -31,7 +31,7 @@ export function* chunkItems(data: ChunkData, dataType: DataType): Generator<stri
 }
 
 /** Returns a function that writes values of a type, as `typedValues` and `itemValue` return them. */
-export function textOf(dataType: DataType): (value: unknown) => string {
+export function jsonTextOf(dataType: DataType): (value: unknown) => string {
   switch (dataType.kind) {
     case "bool":
       return (value) => String(Boolean(value));
@@ -60,7 +60,7 @@ function structText(fields: readonly Field[]): (value: unknown) => string {
   const members = fields
     .filter(({ name }) => name !== "")
     .map(({ name, dataType, shape }) => {
-      const item = textOf(dataType);
+      const item = jsonTextOf(dataType);
       const member = shape ? (value: unknown) => `[${(value as readonly unknown[]).map(item)}]` : item;
       return { name, start: `${JSON.stringify(name)}:`, member };
     });

@@ -5,7 +5,7 @@ import { type Numbers, typedArrayOf } from "../../meta/number-kinds.ts";
 /**
  * The items of a chunk as a typed array, which shares the chunk's memory if aligned; undefined if the type has none.
  */
-export function numbersIn(data: ChunkData, dataType: DataType): Numbers | undefined {
+export function numbersOfChunk(data: ChunkData, dataType: DataType): Numbers | undefined {
   const Numbers = typedArrayOf(dataType);
   if (Numbers === undefined || data.kind === "variable") return undefined;
   const { bytes } = data;

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { OptionNames } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
-import { DECODE_OPTIONS, type DecodeOptions } from "./decoder.ts";
+import { VALUE_DECODING_OPTIONS, type ValueDecodingOptions } from "./decoder.ts";
 import type { Slab } from "./growing-slab.ts";
 
 /**
@@ -21,12 +21,12 @@ export async function* rawPieces(slabs: AsyncIterable<Slab>): AsyncGenerator<Uin
 }
 
 /** Options for writing slices. */
-export interface FormatSliceOptions extends DecodeOptions {
+export interface FormatSliceOptions extends ValueDecodingOptions {
   /** Writes JSON as one flat list instead of lists nested by dimension. */
   readonly flat?: boolean | undefined;
 }
 
 export const FORMAT_SLICE_OPTIONS: OptionNames<FormatSliceOptions> = {
-  ...DECODE_OPTIONS,
+  ...VALUE_DECODING_OPTIONS,
   flat: true,
 };

@@ -11,7 +11,7 @@ import type {
 import type { Numbers } from "../../meta/number-kinds.ts";
 import { fromFloat16Bits } from "../../util/numbers.ts";
 import { itemValue } from "./item-value.ts";
-import { numbersIn } from "./numbers-in.ts";
+import { numbersOfChunk } from "./numbers-in.ts";
 
 /**
  * Items in their most suitable JavaScript form: numbers in the typed array of their size (bool as 0 and 1, float16 as
@@ -80,7 +80,7 @@ export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
     });
   }
   const { bytes, itemSize } = data;
-  const numbers = numbersIn(data, dataType);
+  const numbers = numbersOfChunk(data, dataType);
   if (numbers) return numbers;
   if (dataType.kind === "float") {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -11,7 +11,7 @@ import type { PlannedConversion } from "../../plan/plan.ts";
 import type { Store } from "../../stores/store.ts";
 import { fromBase64 } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { decoderOf, numberCodingOf, numberOf } from "../slabs/decoder.ts";
+import { decoderOf, numberCodingOf, numberOfItem } from "../slabs/decoder.ts";
 import type { TypedValues } from "../slabs/typed-values.ts";
 import type { NumberList } from "./cast-numbers.ts";
 import { type Conversion, conversionCodec } from "./convert-values.ts";
@@ -95,7 +95,7 @@ export function conversionOf(
     missing: planned.replaceMissing && { listed },
     map,
     mapName,
-    pack: planned.pack && { ...planned.pack, missing: toFill ? Number(numberOf(toFill, to)) : 0 },
+    pack: planned.pack && { ...planned.pack, missing: toFill ? Number(numberOfItem(toFill, to)) : 0 },
     overflow: planned.overflow ?? "error",
   };
 }

@@ -5,7 +5,7 @@ import type { Region } from "../../streams/chunk.ts";
 import { toHex } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { hasher, textHash } from "../../util/hash.ts";
-import { invalid } from "../../util/options.ts";
+import { invalidOption } from "../../util/options.ts";
 import { builtin, isNode, pageUrl } from "../../util/platform.node.ts";
 
 /** The items of one source chunk, as passed to a `map`. */
@@ -48,7 +48,7 @@ export async function loadMap(option: ValueMap | URL | string): Promise<LoadedMa
     return { map: option, planned: { function: textHash(String(option)) } };
   }
   if (typeof option !== "string" && !(option instanceof URL))
-    throw invalid("invalid value for the option `map`", "a function, or the URL of a module", option);
+    throw invalidOption("invalid value for the option `map`", "a function, or the URL of a module", option);
   return loadModule(moduleUrl(option));
 }
 

@@ -81,7 +81,7 @@ function deniedHint(sent: SentCredentials["sent"]): string {
 }
 
 /** Makes the error for a status that means neither success nor a missing value. */
-export function failureOf(
+export function statusFailure(
   response: Pick<HttpResponse, "status" | "statusText" | "headers" | "credentials">,
 ): ZarrflowError {
   const { status, statusText, credentials: { sent = [], withheldFrom } = {} } = response;

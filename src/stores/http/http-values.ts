@@ -12,9 +12,9 @@ import {
   strongTag,
   versionOf,
 } from "./headers.ts";
-import { failureOf, type HttpResponse, isPage, pageInPlace } from "./http-response.ts";
+import { type HttpResponse, isPage, pageInPlace, statusFailure } from "./http-response.ts";
 import { isBrowser } from "./page.ts";
-import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
+import { type BodyPart, countBytes, readBody, readBodyText, readUnstated } from "./read-body.ts";
 
 /** Sends a request for the value at `key`. @throws if there is no response. */
 export type SendRequest = (
@@ -265,12 +265,12 @@ export class HttpValues {
 /** Makes the error for a response whose body is irrelevant. */
 async function refusalOf(response: HttpResponse): Promise<ZarrflowError> {
   await readAway(response);
-  return failureOf(response);
+  return statusFailure(response);
 }
 
 /** Reads an irrelevant body, so that the connection can be reused. A long one is cut off, with its connection. */
 async function readAway(response: HttpResponse): Promise<void> {
-  await readText(response, LONGEST_PAGE).catch(() => {});
+  await readBodyText(response, LONGEST_PAGE).catch(() => {});
 }
 
 type Allocate = (byteLength: number) => Uint8Array;

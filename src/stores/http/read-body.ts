@@ -75,7 +75,7 @@ async function taken(
  *
  * @throws `resource-limit` if there are more; `transient` if it breaks off.
  */
-export async function readText({ body }: Pick<HttpResponse, "body">, most: number): Promise<string> {
+export async function readBodyText({ body }: Pick<HttpResponse, "body">, most: number): Promise<string> {
   if (body === null) return "";
   return new TextDecoder().decode(joinBytes(await collect(body, 0, most)));
 }

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { secretHeaders } from "../http/headers.ts";
-import { connectionFailure, failureOf, type HttpResponse } from "../http/http-response.ts";
-import { readText } from "../http/read-body.ts";
+import { connectionFailure, type HttpResponse, statusFailure } from "../http/http-response.ts";
+import { readBodyText } from "../http/read-body.ts";
 import { plainFetch } from "../http/runtime-fetch.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
 import { machineFiles } from "../store-spec.ts";
@@ -13,7 +13,7 @@ import {
   type S3Credentials,
   type Variables,
 } from "./credentials.ts";
-import { textOf } from "./xml.ts";
+import { elementText } from "./xml.ts";
 
 /** A request to a service for credentials; its contents are never shown. */
 export interface Question {
@@ -38,7 +38,7 @@ export async function ask({ url, timeout, headers, ...question }: Question): Pro
   const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
   try {
     const response = await fetchWithTimeout(plainFetch(globalThis.fetch), url, init, { silence: timeout });
-    return { text: await readText(response, LONGEST_ANSWER), response };
+    return { text: await readBodyText(response, LONGEST_ANSWER), response };
   } catch (error) {
     throw connectionFailure(error, url.origin);
   }
@@ -47,7 +47,7 @@ export async function ask({ url, timeout, headers, ...question }: Question): Pro
 /** Returns the text of a successful response. @throws `transient`, `access-denied` */
 export function textOfGood({ text, response }: TextAnswer, from: string): string {
   if (response.ok) return text;
-  const failure = failureOf(response);
+  const failure = statusFailure(response);
   if (failure.code === "transient") throw failure;
   throw new ZarrflowError("access-denied", `${from} returns no credentials`, {
     found: response.status,
@@ -144,19 +144,24 @@ export async function webIdentityCredentials(variables: Variables): Promise<S3Cr
     body: body.toString(),
     timeout: TOKEN_TIMEOUT,
   });
-  const code = textOf(text, "Code");
-  if (code === "IDPCommunicationError" || (!response.ok && failureOf(response).code === "transient")) {
+  const code = elementText(text, "Code");
+  if (code === "IDPCommunicationError" || (!response.ok && statusFailure(response).code === "transient")) {
     throw new ZarrflowError("transient", "the token service is temporarily unavailable", {
       found: response.status,
     });
   }
-  const accessKeyId = textOf(text, "AccessKeyId");
-  const secretAccessKey = textOf(text, "SecretAccessKey");
-  const sessionToken = textOf(text, "SessionToken");
+  const accessKeyId = elementText(text, "AccessKeyId");
+  const secretAccessKey = elementText(text, "SecretAccessKey");
+  const sessionToken = elementText(text, "SessionToken");
   if (!response.ok || !accessKeyId || !secretAccessKey || !sessionToken) {
     throw refused(response.status, code);
   }
-  return { accessKeyId, secretAccessKey, sessionToken, expiration: dateOf(textOf(text, "Expiration") ?? "") };
+  return {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+    expiration: dateOf(elementText(text, "Expiration") ?? ""),
+  };
 }
 
 function tokenEndpoint({ AWS_ENDPOINT_URL_STS: endpoint, AWS_REGION, AWS_DEFAULT_REGION }: Variables): URL {

@@ -2,7 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/names.ts";
 import type { ListedEntry, UploadedPart } from "../store.ts";
 import type { S3Client } from "./s3-client.ts";
-import { elements, textOf } from "./xml.ts";
+import { elements, elementText } from "./xml.ts";
 
 export interface ListRequest {
   /** Prefix of the keys and prefixes to list; they are returned with it. */
@@ -41,8 +41,8 @@ export async function* listObjects(
       last = name;
       yield entry;
     }
-    const isMore = textOf(page, "IsTruncated") === "true";
-    const next = isMore ? textOf(page, "NextContinuationToken") : undefined;
+    const isMore = elementText(page, "IsTruncated") === "true";
+    const next = isMore ? elementText(page, "NextContinuationToken") : undefined;
     if (isMore && !next) throw misled("the server has more keys, but returns no continuation token", last);
     if (next !== undefined && next === token) throw misled("the server returns the same page again", last);
     token = next;
@@ -58,26 +58,26 @@ function misled(reason: string, key: string): ZarrflowError {
  * servers encode them.
  */
 function entriesOf(page: string): ListedEntry[] {
-  const name = textOf(page, "EncodingType") === "url" ? decoded : (text = "") => text;
+  const name = elementText(page, "EncodingType") === "url" ? decodedKey : (text = "") => text;
   const keys = elements(page, "Contents").map((object) => ({
-    key: name(textOf(object, "Key")),
+    key: name(elementText(object, "Key")),
     ...sizeOf(object),
     ...etagOf(object),
   }));
   const prefixes = elements(page, "CommonPrefixes").map((common) => ({
-    prefix: name(textOf(common, "Prefix")),
+    prefix: name(elementText(common, "Prefix")),
   }));
   if (prefixes.length === 0) return keys;
   return [...keys, ...prefixes].sort((a, b) => compareUtf8(nameOf(a), nameOf(b)));
 }
 
 function sizeOf(object: string): { readonly size?: number } {
-  const size = textOf(object, "Size")?.trim() ?? "";
+  const size = elementText(object, "Size")?.trim() ?? "";
   return /^\d{1,15}$/.test(size) ? { size: Number(size) } : {};
 }
 
 function etagOf(object: string): { readonly etag?: string } {
-  const etag = textOf(object, "ETag")?.replace(/^"|"$/g, "");
+  const etag = elementText(object, "ETag")?.replace(/^"|"$/g, "");
   return etag === undefined ? {} : { etag };
 }
 
@@ -86,7 +86,7 @@ function nameOf(entry: ListedEntry): string {
 }
 
 /** Decodes `encoding-type=url`, which is form encoding. @throws `corrupt-store` for other text. */
-export function decoded(text = ""): string {
+export function decodedKey(text = ""): string {
   try {
     return decodeURIComponent(text.replaceAll("+", "%20"));
   } catch {
@@ -117,11 +117,11 @@ export async function listParts(
     });
     if (answer === undefined) return undefined;
     for (const part of elements(answer.text, "Part")) {
-      const [number, size] = [Number(textOf(part, "PartNumber")), Number(textOf(part, "Size"))];
-      parts.push({ number, size, tag: textOf(part, "ETag") ?? "" });
+      const [number, size] = [Number(elementText(part, "PartNumber")), Number(elementText(part, "Size"))];
+      parts.push({ number, size, tag: elementText(part, "ETag") ?? "" });
     }
     const last = parts.at(-1)?.number ?? 0;
-    if (textOf(answer.text, "IsTruncated") !== "true") {
+    if (elementText(answer.text, "IsTruncated") !== "true") {
       return { parts, at: Date.parse(answer.headers.get("date") ?? "") };
     }
     if (!(last > marker)) {
@@ -168,17 +168,17 @@ async function* uploadsBelow(
     const query = { uploads: "", "encoding-type": "url", prefix, ...after };
     const root = "ListMultipartUploadsResult";
     const { text: page } = await client.ask("", query, { method: "GET", root, signal });
-    const name = textOf(page, "EncodingType") === "url" ? decoded : (text = "") => text;
+    const name = elementText(page, "EncodingType") === "url" ? decodedKey : (text = "") => text;
     for (const upload of elements(page, "Upload")) {
       yield {
-        key: name(textOf(upload, "Key")),
-        id: textOf(upload, "UploadId") ?? "",
-        begun: new Date(textOf(upload, "Initiated") ?? ""),
+        key: name(elementText(upload, "Key")),
+        id: elementText(upload, "UploadId") ?? "",
+        begun: new Date(elementText(upload, "Initiated") ?? ""),
       };
     }
-    const key = textOf(page, "NextKeyMarker");
-    const id = textOf(page, "NextUploadIdMarker");
-    const isMore = textOf(page, "IsTruncated") === "true" && key !== undefined && id !== undefined;
+    const key = elementText(page, "NextKeyMarker");
+    const id = elementText(page, "NextUploadIdMarker");
+    const isMore = elementText(page, "IsTruncated") === "true" && key !== undefined && id !== undefined;
     const next = isMore ? { "key-marker": name(key), "upload-id-marker": id } : undefined;
     const isSame = after?.["key-marker"] === next?.["key-marker"] && after?.["upload-id-marker"] === id;
     if (next !== undefined && isSame) {

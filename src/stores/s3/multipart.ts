@@ -6,7 +6,7 @@ import type { BegunUpload, UploadedPart, UploadOptions, UploadWriter } from "../
 import { MAX_S3_PARTS, partBytes, S3_PART_BYTES } from "../store-traits.ts";
 import { listParts } from "./listings.ts";
 import type { S3Client } from "./s3-client.ts";
-import { escaped, textOf } from "./xml.ts";
+import { elementText, escaped } from "./xml.ts";
 
 /** A multipart upload, which is invisible until its parts are joined. */
 export interface MultipartUpload {
@@ -29,7 +29,7 @@ export async function beginUpload(
   signal: AbortSignal | undefined,
 ): Promise<MultipartUpload> {
   const { text, headers } = await client.ask(key, { uploads: "" }, { method: "POST", signal });
-  const id = textOf(text, "UploadId");
+  const id = elementText(text, "UploadId");
   if (id === undefined) throw new ZarrflowError("transient", "the server did not start the upload");
   return { key, id, begun: Date.parse(headers.get("date") ?? "") };
 }

@@ -2,7 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { abortUpload, beginUpload, checksummed, completeUpload } from "./multipart.ts";
 import type { S3Client } from "./s3-client.ts";
 import { s3Failure } from "./s3-failure.ts";
-import { elements, escaped, textOf } from "./xml.ts";
+import { elements, elementText, escaped } from "./xml.ts";
 
 export interface CopiedObject {
   readonly bucket: string;
@@ -77,7 +77,7 @@ function sourceHeaders({ bucket, key, etag }: CopiedObject): Record<string, stri
 }
 
 function tagOf(answer: string): string {
-  const tag = textOf(answer, "ETag");
+  const tag = elementText(answer, "ETag");
   if (tag !== undefined) return tag;
   throw new ZarrflowError("transient", "the server returns no ETag for a part");
 }
@@ -147,11 +147,11 @@ async function deleteTogether(
     const failures = elements(text, "Error");
     const [first] = failures;
     if (first === undefined) return;
-    const failed = new Set(failures.map((failure) => textOf(failure, "Key")));
+    const failed = new Set(failures.map((failure) => elementText(failure, "Key")));
     const again = left.filter((key) => failed.has(key));
     if (again.length > 0) left = again;
-    throw s3Failure({ status: 500, statusText: "", headers }, textOf(first, "Code")).addContext({
-      key: textOf(first, "Key") ?? "",
+    throw s3Failure({ status: 500, statusText: "", headers }, elementText(first, "Code")).addContext({
+      key: elementText(first, "Key") ?? "",
     });
   };
   await client.retry({ operation: "DELETE", key: `${keys.length} keys` }, once, signal);

@@ -6,7 +6,7 @@ import { secretHeaders } from "../http/headers.ts";
 import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
 import { REFUSED_HEAD } from "../http/http-values.ts";
 import { fetchFailure } from "../http/page.ts";
-import { readText } from "../http/read-body.ts";
+import { readBodyText } from "../http/read-body.ts";
 import { fetchOfRuntime, plainFetch } from "../http/runtime-fetch.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
 import type { RequestHook } from "../remote/private-access.ts";
@@ -15,7 +15,7 @@ import { noteBucketServer } from "../remote/server-counters.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { BUCKET, BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
 import { type SigningKeys, signRequest } from "./sign-request.ts";
-import { isWhole, textOf } from "./xml.ts";
+import { elementText, isComplete } from "./xml.ts";
 
 export interface S3ClientOptions {
   readonly bucket: string;
@@ -190,7 +190,7 @@ export class S3Client {
     const response = await this.#signed(key, query, request);
     if (response.ok || (response.status !== 404 && isAnswer(response.status))) return response;
     const body = method === "HEAD" ? "" : await errorText(response);
-    const named = response.headers.get("x-amz-bucket-region") ?? textOf(body, "Region");
+    const named = response.headers.get("x-amz-bucket-region") ?? elementText(body, "Region");
     if (this.#followsTo(named, region)) return this.send(key, query, request);
     const code = s3CodeOf(body);
     if (key !== "" && this.#isHidden(response, code, request)) return missing();
@@ -229,10 +229,10 @@ export class S3Client {
   async askOnce(key: string, query: Query, request: S3Request): Promise<S3Response> {
     const { root } = request;
     const response = await this.send(key, query, request);
-    const text = await readText(response, LONGEST_ANSWER);
+    const text = await readBodyText(response, LONGEST_ANSWER);
     // Long operations start with status 200, and can still fail.
     if (response.ok && BEGINS_AS_ERROR.test(text)) throw s3Failure(asFailed(response), s3CodeOf(text));
-    if (root !== undefined && !isWhole(text, root)) {
+    if (root !== undefined && !isComplete(text, root)) {
       throw new ZarrflowError("short-read", "the response is truncated", { expected: `</${root}>` });
     }
     return { status: response.status, headers: response.headers, text };
@@ -275,7 +275,7 @@ export class S3Client {
     await this.#options.beforeRequest?.(signal ?? undefined, url.origin);
     const headers = await this.#headersOf(url, request, {
       ...(requesterPays && { "x-amz-request-payer": "requester" }),
-      ...(key !== "" && encryptionHeaders(encryption, accessOf(method, query))),
+      ...(key !== "" && encryptionHeaders(encryption, objectAccessOf(method, query))),
       ...this.#options.headers,
       ...request.headers,
     });
@@ -319,7 +319,7 @@ export class S3Client {
 /** Reads the text of an error response; "" for one that is too long for S3. */
 async function errorText(response: HttpResponse): Promise<string> {
   try {
-    return await readText(response, LONGEST_ERROR);
+    return await readBodyText(response, LONGEST_ERROR);
   } catch (error) {
     if (isZarrflowError(error, "resource-limit")) return "";
     throw error;
@@ -350,7 +350,7 @@ export type S3Encryption =
 export type ObjectAccess = "create" | "part" | "read" | "other";
 
 /** Returns the kind of access of a request, by its method and query. */
-export function accessOf(method: string, query: Readonly<Record<string, string>>): ObjectAccess {
+export function objectAccessOf(method: string, query: Readonly<Record<string, string>>): ObjectAccess {
   if (method === "GET" || method === "HEAD") return "read";
   if (method === "PUT") return "uploadId" in query ? "part" : "create";
   return "uploads" in query ? "create" : "other";

@@ -1,6 +1,6 @@
 import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/errors.ts";
-import { failureOf } from "../http/http-response.ts";
-import { textOf } from "./xml.ts";
+import { statusFailure } from "../http/http-response.ts";
+import { elementText } from "./xml.ts";
 
 /** Bucket names of any server: Ceph's have a tenant in front, others have capitals and underscores. */
 export const BUCKET = /^(?:[\w.-]*:)?\w[\w.-]{1,253}\w$/;
@@ -78,7 +78,7 @@ const MEANINGS = new Map<string, Meaning>([
  * ignored.
  */
 export function s3CodeOf(body: string): string | undefined {
-  const code = textOf(body, "Code");
+  const code = elementText(body, "Code");
   return code !== undefined && /^\w{1,64}$/.test(code) ? code : undefined;
 }
 
@@ -94,11 +94,11 @@ const DENIED_HINT =
   "If the bucket may be read but not listed, it answers so for keys that are missing: use `missing403`, or `--missing-403` of the command. If its readers pay, set AWS_REQUEST_PAYER=requester.";
 
 export function s3Failure(
-  response: Parameters<typeof failureOf>[0],
+  response: Parameters<typeof statusFailure>[0],
   code: string | undefined,
   { region, isRefusedRead = false }: RefusedRequest = {},
 ): ZarrflowError {
-  const failure = failureOf(response);
+  const failure = statusFailure(response);
   if (code === undefined) return failure;
   const meaning = MEANINGS.get(code);
   const found = `${response.status} ${code}`;

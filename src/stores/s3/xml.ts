@@ -18,7 +18,7 @@ export function elements(xml: string, name: string): string[] {
 }
 
 /** Returns the text of the first element `name`. */
-export function textOf(xml: string, name: string): string | undefined {
+export function elementText(xml: string, name: string): string | undefined {
   return elements(xml, name)[0]?.replace(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
     (entity, hex, decimal, word) => {
@@ -30,7 +30,7 @@ export function textOf(xml: string, name: string): string | undefined {
 }
 
 /** True if a response ends with the end of its element `root`, or is that element without content. */
-export function isWhole(xml: string, root: string): boolean {
+export function isComplete(xml: string, root: string): boolean {
   const end = xml.slice(-1000).trimEnd();
   return (
     end.endsWith(`</${root}>`) || (end.endsWith("/>") && end.lastIndexOf(`<${root}`) === end.lastIndexOf("<"))

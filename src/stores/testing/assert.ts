@@ -9,7 +9,7 @@ import { callOf, show } from "./recorded-calls.ts";
 export class ContractViolation extends Error {}
 
 /** Details that make a failed check easier to understand. */
-export interface Reading {
+export interface CheckDetails {
   /** The value that contains the bytes. */
   readonly of?: Uint8Array;
   /** Advice on how to fix the store, as a sentence. */
@@ -17,7 +17,11 @@ export interface Reading {
 }
 
 /** Asserts that a call returns the expected result; bytes are compared by content. */
-export async function returns<T>(result: Promise<T>, expected: T, { of, hint }: Reading = {}): Promise<void> {
+export async function returns<T>(
+  result: Promise<T>,
+  expected: T,
+  { of, hint }: CheckDetails = {},
+): Promise<void> {
   const found = await settled(result, describe(expected, of), hint);
   const isSame =
     found instanceof Uint8Array && expected instanceof Uint8Array
@@ -34,7 +38,7 @@ export async function returns<T>(result: Promise<T>, expected: T, { of, hint }: 
 /** Asserts that a listing has exactly these keys and prefixes, in this order. */
 export async function lists(entries: AsyncIterable<ListedEntry>, expected: readonly string[]): Promise<void> {
   const call = callOf(entries);
-  const found = await settled(namesOf(entries), show(expected), undefined, call);
+  const found = await settled(listedNames(entries), show(expected), undefined, call);
   const lacking = expected.filter((name) => !found.includes(name));
   const surplus = found.filter((name) => !expected.includes(name));
   const twice = found.filter((name, i) => found.indexOf(name) !== i);
@@ -51,7 +55,7 @@ export async function lists(entries: AsyncIterable<ListedEntry>, expected: reado
 }
 
 /** Returns the names of a listing: keys, and prefixes, which end in `/`. */
-export async function namesOf(entries: AsyncIterable<ListedEntry>): Promise<string[]> {
+export async function listedNames(entries: AsyncIterable<ListedEntry>): Promise<string[]> {
   const names: string[] = [];
   for await (const entry of entries) names.push("key" in entry ? entry.key : entry.prefix);
   return names;
@@ -82,7 +86,7 @@ export async function rejectsWith(
 export async function refuses(
   result: Promise<unknown>,
   code: ErrorCode | undefined,
-  { hint, call = callOf(result) }: Reading & { readonly call?: string | undefined } = {},
+  { hint, call = callOf(result) }: CheckDetails & { readonly call?: string | undefined } = {},
 ): Promise<void> {
   const expected = code === undefined ? "a ZarrflowError" : `a ZarrflowError with the code ${code}`;
   const error = await rejection(result, expected, call, hint);

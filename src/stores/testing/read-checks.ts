@@ -1,6 +1,6 @@
 import type { ByteRange } from "../../util/byte-range.ts";
 import { isListable, type ListableStore } from "../store.ts";
-import { equal, lists, namesOf, refuses, rejectsWith, returns } from "./assert.ts";
+import { equal, listedNames, lists, refuses, rejectsWith, returns } from "./assert.ts";
 import { BAD_KEYS, check, DEFINED, type Filled, type StoreCheck, sample } from "./harness.ts";
 import { show } from "./recorded-calls.ts";
 
@@ -83,7 +83,7 @@ export function listChecks(filled: Filled): StoreCheck[] {
       const bad = ["a", ...BAD_KEYS.filter((key) => key !== "" && key !== "a/").map((key) => `${key}/`)];
       for (const prefix of bad) {
         for (const name of ["list", "listDirectory"] as const) {
-          const names = async () => namesOf(store[name](prefix));
+          const names = async () => listedNames(store[name](prefix));
           const call = `${name}(${show(prefix)})`;
           await refuses(names(), "path-not-allowed", { call, hint: DEFINED });
         }
@@ -93,7 +93,7 @@ export function listChecks(filled: Filled): StoreCheck[] {
       const reason = { why: "enough" };
       const signal = AbortSignal.abort(reason);
       for (const name of ["list", "listDirectory"] as const) {
-        const names = async () => namesOf(store[name]("", { signal }));
+        const names = async () => listedNames(store[name]("", { signal }));
         await rejectsWith(names(), reason, `${name}("", { signal })`);
       }
       const controller = new AbortController();

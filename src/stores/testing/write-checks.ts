@@ -1,5 +1,5 @@
 import type { Store, WritableStore } from "../store.ts";
-import { equal, type Reading, refuses, rejectsWith, returns } from "./assert.ts";
+import { type CheckDetails, equal, refuses, rejectsWith, returns } from "./assert.ts";
 import { BAD_KEYS, check, DEFINED, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
 import { recorded, unrecorded } from "./recorded-calls.ts";
 
@@ -16,7 +16,7 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
   const holds = (
     store: WritableStore,
     values: Readonly<Record<string, Uint8Array | undefined>>,
-    reading?: Reading,
+    reading?: CheckDetails,
   ) =>
     read(store, async (written) => {
       for (const [key, value] of Object.entries(values)) await returns(written.get(key), value, reading);

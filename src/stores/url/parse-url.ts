@@ -100,7 +100,7 @@ function parseWebUrl(text: string): StoreUrl {
   const { store, zip, path } = splitAtZip(segmentsOf(url.pathname));
   const folder = accessedBy({ kind: "http", url: [url.origin, ...store].join("/") }, { query: url.search });
   if (zip === undefined) return { spec: folder, path };
-  return { spec: zipValue(folder, decoded(zip)), path: path.split("/").map(decoded).join("/") };
+  return { spec: zipValue(folder, decodedSegment(zip)), path: path.split("/").map(decodedSegment).join("/") };
 }
 
 /** Makes the error for an unreadable URL, whose host or port is invalid. */
@@ -188,7 +188,7 @@ export function zipValue(store: StoreSpec, key: string): StoreSpec {
 }
 
 /** @throws `invalid-option` for percent signs that do not encode a character. */
-export function decoded(segment: string): string {
+export function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -8,7 +8,7 @@ import { adler32, fletcher32, lookup3 } from "../../../src/codecs/kernels/checks
 import { copyBox, type Loop, transposeTiles } from "../../../src/codecs/kernels/copy-box.ts";
 import { inflatePacked } from "../../../src/codecs/kernels/inflate-packed.ts";
 import type { BlockLayout, NumberFormat, TransposeKernel } from "../../../src/codecs/kernels/kernel-types.ts";
-import { swapBytes, wordsOf } from "../../../src/codecs/kernels/swap-bytes.ts";
+import { swapBytes, wordView } from "../../../src/codecs/kernels/swap-bytes.ts";
 import { packedWasm as codecs } from "../../../src/codecs/kernels/wasm-bytes/codecs.ts";
 import { packedWasm as reading } from "../../../src/codecs/kernels/wasm-bytes/reading.ts";
 import { samples } from "../../support/samples.ts";
@@ -125,7 +125,7 @@ test.each([2, 4, 8])("units of %i bytes are swapped alike, and nothing beside th
     const expected = given.slice();
     for (let i = 3; i < 3 + units * unit; i += unit) expected.subarray(i, i + unit).reverse();
     const swapped = given.slice();
-    swapBytes(wordsOf(swapped), 3, 3 + units * unit, unit);
+    swapBytes(wordView(swapped), 3, 3 + units * unit, unit);
     expectSame(swapped, expected);
     const { bytes, check } = guarded(units * unit);
     bytes.set(given.subarray(3, -1));

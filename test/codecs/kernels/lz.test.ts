@@ -6,7 +6,7 @@ import { blosclzDecode, blosclzEncode } from "../../../src/codecs/kernels/bloscl
 import { copyLiterals, copyMatch } from "../../../src/codecs/kernels/lz-blocks.ts";
 import { lz4Decode, lz4Encode, lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../../src/codecs/kernels/snappy.ts";
-import { wordsOf } from "../../../src/codecs/kernels/swap-bytes.ts";
+import { wordView } from "../../../src/codecs/kernels/swap-bytes.ts";
 import { codecsIn } from "../../../src/codecs/kernels/wasm-codecs.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { samples } from "../../support/samples.ts";
@@ -153,7 +153,7 @@ test("matches repeat at every distance and length, and literals are copied, up t
       for (const room of [0, 1, 3, 8]) {
         const { bytes, check } = guarded(distance + length + room);
         for (let i = 0; i < distance; i++) bytes[i] = i + 1;
-        copyMatch(bytes, wordsOf(bytes), distance, distance, length, bytes.length);
+        copyMatch(bytes, wordView(bytes), distance, distance, length, bytes.length);
         const expected = Uint8Array.from({ length: distance + length }, (_, i) => (i % distance) + 1);
         expectSame(bytes.subarray(0, distance + length), expected);
         check();
@@ -163,7 +163,7 @@ test("matches repeat at every distance and length, and literals are copied, up t
   for (const length of [0, 1, 2, 3, 4, 5, 9, 127, 128, 200]) {
     const source = Uint8Array.from({ length: length + 2 }, (_, i) => i);
     const { bytes, check } = guarded(length + 1);
-    copyLiterals(source, wordsOf(source), 2, bytes, wordsOf(bytes), 1, length, bytes.length);
+    copyLiterals(source, wordView(source), 2, bytes, wordView(bytes), 1, length, bytes.length);
     expectSame(bytes.subarray(1), source.subarray(2));
     check();
   }

@@ -6,7 +6,7 @@ import type {
   ShuffleKernels,
 } from "../../../src/codecs/kernels/kernel-types.ts";
 import { lz4Decode, lz4Encode } from "../../../src/codecs/kernels/lz4-block.ts";
-import { swapBytes, wordsOf } from "../../../src/codecs/kernels/swap-bytes.ts";
+import { swapBytes, wordView } from "../../../src/codecs/kernels/swap-bytes.ts";
 
 export type PlainKernels = ShuffleKernels & Lz4Kernels & DeltaKernels & Pick<Kernels, "swapBytes" | "crc32c">;
 
@@ -47,7 +47,7 @@ export const plainKernels: PlainKernels = {
     target.set(prefix.subarray(offset));
     return true;
   },
-  swapBytes: (bytes, unit) => swapBytes(wordsOf(bytes), 0, bytes.length, unit),
+  swapBytes: (bytes, unit) => swapBytes(wordView(bytes), 0, bytes.length, unit),
   deltaEncode(source, target, format) {
     const numbers = numbersOf(source, format);
     for (let i = numbers.length - 1; i > 0; i--) numbers[i] = at(numbers, i) - at(numbers, i - 1);

@@ -11,7 +11,7 @@ import {
   boxRegion,
   countBoxes,
   evenSplit,
-  firstOf,
+  firstResult,
   longestBox,
   type Split,
 } from "../../../src/plan/windows.ts";
@@ -95,11 +95,12 @@ test("boxes follow one another without gaps, and each result lies in the box tha
   fc.assert(
     fc.property(splits, (split) => {
       const boxes = countBoxes(split);
-      expect(firstOf(split, boxes)).toBe(split.length);
+      expect(firstResult(split, boxes)).toBe(split.length);
       for (let box = 0; box < boxes; box++) {
-        const length = firstOf(split, box + 1) - firstOf(split, box);
+        const length = firstResult(split, box + 1) - firstResult(split, box);
         expect(length).toBeLessThanOrEqual(longestBox(split));
-        for (let r = firstOf(split, box); r < firstOf(split, box + 1); r++) expect(boxOf(split, r)).toBe(box);
+        for (let r = firstResult(split, box); r < firstResult(split, box + 1); r++)
+          expect(boxOf(split, r)).toBe(box);
       }
     }),
   );

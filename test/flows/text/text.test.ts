@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { columns, counted, formatDuration, grouped, printable } from "../../../src/flows/text/format.ts";
+import { columns, formatDuration, printable } from "../../../src/flows/text/format.ts";
+import { counted, grouped } from "../../../src/util/names.ts";
 
 it("columns stand below each other, without spaces at the end", () => {
   const rows = ["a,bcd,e", "fgh,,"].map((row) => row.split(","));

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { slice } from "../../../src/flows/slice.ts";
-import { numberDecoding, readNumbers } from "../../../src/flows/view/read-numbers.ts";
+import { numberDecoding, readDrawnNumbers } from "../../../src/flows/view/read-numbers.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { formatSlice } from "../../../src/tables/slice-format.ts";
 import { testFolder } from "../../support/cli.ts";
@@ -28,7 +28,7 @@ it.each<[string, V2Array["items"], string, Partial<V2Array>]>([
 ])("numbers of a picture are those of a decoded slice: %s", async (_, items, dtype, more) => {
   const v = await array(items, dtype, more);
   const json = await text(formatSlice(slice(v), "json", { decode: true }) as Parameters<typeof text>[0]);
-  const { data, missing } = await readNumbers(v, [{ start: 0, step: 1, count: v.shape[0] ?? 0 }], {});
+  const { data, missing } = await readDrawnNumbers(v, [{ start: 0, step: 1, count: v.shape[0] ?? 0 }], {});
   const seen = Array.from(data, (number) => (Number.isNaN(number) ? null : number));
   const expected = JSON.parse(json).map((one: unknown) => (one === null ? null : Number(one)));
   expect(seen).toEqual(expected);

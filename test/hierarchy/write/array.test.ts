@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KeyMutex } from "../../../src/hierarchy/write/chunk-draft.ts";
-import { itemBytes } from "../../../src/hierarchy/write/values.ts";
+import { encodedItem } from "../../../src/hierarchy/write/values.ts";
 import {
   type ArrayPart,
   type ArrayWriter,
@@ -385,9 +385,9 @@ describe("turns at the keys of a store", () => {
 });
 
 test("half of a character is no string; objects keep numbers that are not finite, and every digit", () => {
-  const text = (...of: Parameters<typeof itemBytes>) => Buffer.from(itemBytes(...of)).toString();
+  const text = (...of: Parameters<typeof encodedItem>) => Buffer.from(encodedItem(...of)).toString();
   expect(text("😀", { kind: "string" })).toBe("😀");
-  const half = () => itemBytes("a\ud83d", { kind: "string" });
+  const half = () => encodedItem("a\ud83d", { kind: "string" });
   expect(half).toThrow(expect.objectContaining({ code: "invalid-option" }));
   const numbers = text([Number.NaN, -Infinity, 2n ** 64n], { kind: "object" });
   expect(numbers).toBe("[NaN,-Infinity,18446744073709551616]");

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { followRedirects } from "../../../src/stores/http/follow-redirects.ts";
 import type { PlainFetch } from "../../../src/stores/http/http-response.ts";
-import { countBytes, readBody, readText, readUnstated } from "../../../src/stores/http/read-body.ts";
+import { countBytes, readBody, readBodyText, readUnstated } from "../../../src/stores/http/read-body.ts";
 import { bodyOfStream } from "../../../src/stores/http/runtime-fetch.ts";
 import { bytesOf } from "../../support/consume.ts";
 import { settled, until } from "../../support/until.ts";
@@ -80,7 +80,7 @@ describe("fetchByHttp", () => {
       true,
       false,
     ]);
-    expect(await readText(answer, 100)).toBe("text");
+    expect(await readBodyText(answer, 100)).toBe("text");
   });
 
   it("keeps one connection open, also when no more of a body is read than is wanted", async () => {
@@ -139,7 +139,7 @@ describe("fetchByHttp", () => {
     const put = fetchByHttp(url, { method: "PUT", headers, body: new Uint8Array(9) });
     await expect(put).rejects.toMatchObject({ code: "ECONNRESET" });
     const cut = { code: "transient", details: { found: "ECONNRESET" } };
-    await expect(readText(await fetchByHttp(url, { headers }), 100)).rejects.toMatchObject(cut);
+    await expect(readBodyText(await fetchByHttp(url, { headers }), 100)).rejects.toMatchObject(cut);
   });
 
   it("ends with the signal's reason, before and amid the answer, and when all of it has come", async () => {
@@ -182,7 +182,7 @@ describe("fetchByHttp", () => {
     });
     const sent = new Uint8Array(32 * 2 ** 20);
     const answer = await fetchByHttp(url, { method: "PUT", body: sent });
-    expect([answer.status, await readText(answer, 9)]).toEqual([503, text]);
+    expect([answer.status, await readBodyText(answer, 9)]).toEqual([503, text]);
     const [socket] = sockets;
     socket?.resume();
     await until(() => socket?.closed);
@@ -196,9 +196,9 @@ describe("fetchByHttp", () => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(bodies[Number(headers["x-n"])]);
     });
     const get = (n: string) => fetchByHttp(url, { headers: { "x-n": n } });
-    expect(await readText(await get("0"), 100)).toBe("some text");
+    expect(await readBodyText(await get("0"), 100)).toBe("some text");
     for (const n of ["1", "2"])
-      await expect(readText(await get(n), 100)).rejects.toMatchObject({ code: "transient" });
+      await expect(readBodyText(await get(n), 100)).rejects.toMatchObject({ code: "transient" });
     await (await get("0")).body?.cancel();
   });
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readText } from "../../../src/stores/http/read-body.ts";
+import { readBodyText } from "../../../src/stores/http/read-body.ts";
 import { plainFetch } from "../../../src/stores/http/runtime-fetch.ts";
 import { HttpStore } from "../../../src/stores/http.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
@@ -69,7 +69,7 @@ describe("fetchWithTimeout", () => {
     const { url } = await serve((response) => response.writeHead(206, "Part", { a: "b" }).end("text"));
     const response = await fetchWithTimeout(byFetch, url, {}, { silence: 1000 });
     expect([response.status, response.statusText, response.headers.get("a")]).toEqual([206, "Part", "b"]);
-    expect(await readText(response, 1e6)).toBe("text");
+    expect(await readBodyText(response, 1e6)).toBe("text");
     const asking = fetchWithTimeout(byFetch, (await serve()).url, {}, { silence: 50 });
     const failing = expect(asking).rejects.toMatchObject(SILENCE);
     await vi.advanceTimersByTimeAsync(50);
@@ -118,7 +118,7 @@ describe("fetchWithTimeout", () => {
     const { url } = await serve((response) => response.writeHead(200).write("a"));
     const caller = new AbortController();
     const get = () => fetchWithTimeout(byFetch, url, { signal: caller.signal }, { silence: 10_000 });
-    const reading = readText(await get(), 1e6);
+    const reading = readBodyText(await get(), 1e6);
     caller.abort(enough);
     await expect(reading).rejects.toMatchObject(ABORTED);
     await expect(get()).rejects.toMatchObject(ABORTED);
@@ -160,7 +160,7 @@ describe("fetchWithTimeout", () => {
     await body?.read(() => fast.seen.pieces > 300);
     const slow = dripping(1);
     const tooSlow = { code: "transient", reason: "the server sends too slowly" };
-    await expect(readText(await slow.get(300), 1e6)).rejects.toMatchObject(tooSlow);
+    await expect(readBodyText(await slow.get(300), 1e6)).rejects.toMatchObject(tooSlow);
     // 3 s, and as many more as 30 bytes give
     expect(slow.seen.pieces).toBe(31);
   });

@@ -6,7 +6,7 @@ import { copyObject } from "../../../src/stores/s3/object-requests.ts";
 import { openS3 } from "../../../src/stores/s3/open-s3.ts";
 import { S3Client } from "../../../src/stores/s3/s3-client.ts";
 import { nodeDigests, signRequest, webDigests } from "../../../src/stores/s3/sign-request.ts";
-import { elements, escaped, textOf } from "../../../src/stores/s3/xml.ts";
+import { elements, elementText, escaped } from "../../../src/stores/s3/xml.ts";
 import { s3Environment, stubEnvironment as set } from "../../support/s3-environment.ts";
 import {
   ACCESS_KEY,
@@ -264,10 +264,10 @@ describe("signRequest", () => {
 it("elements of an answer are found in order, with what lies in them and their entities replaced", () => {
   expect(elements("<r><a>1</a><b/><a><c>2</c></a></r>", "a")).toEqual(["1", "<c>2</c>"]);
   for (const text of ["<r></r>", "<r><a>cut"]) expect(elements(text, "a")).toEqual([]);
-  expect(textOf("<a>&lt;&amp;&quot;&apos;&#64;&#x40;&gt;</a>", "a")).toBe(`<&"'@@>`);
+  expect(elementText("<a>&lt;&amp;&quot;&apos;&#64;&#x40;&gt;</a>", "a")).toBe(`<&"'@@>`);
   const unknown = "&unknown;&#99999999;&constructor;";
-  expect(textOf(`<a>${unknown}</a>`, "a")).toBe(unknown);
-  expect(textOf("<b/>", "a")).toBeUndefined();
+  expect(elementText(`<a>${unknown}</a>`, "a")).toBe(unknown);
+  expect(elementText("<b/>", "a")).toBeUndefined();
   const text = `"<a & 'b'>"`;
-  expect(textOf(`<a>${escaped(text)}</a>`, "a")).toBe(text);
+  expect(elementText(`<a>${escaped(text)}</a>`, "a")).toBe(text);
 });

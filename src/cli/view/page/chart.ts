@@ -1,9 +1,10 @@
+import type { Cut } from "../../../flows/view/read-numbers.ts";
 import { el, fill, labelled, select, svg } from "./dom.ts";
 import { AskFirst, getValues, Latest } from "./requests.ts";
-import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
+import { at, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import type { Labels } from "./sliders.ts";
 import {
-  type Label,
+  type AxisLabel,
   labelText,
   niceNumbers,
   numberText,
@@ -15,7 +16,7 @@ import {
 
 export interface ChartSeries {
   readonly values: ArrayLike<number>;
-  readonly labels: readonly Label[];
+  readonly labels: readonly AxisLabel[];
   readonly name: string;
   readonly units: string;
 }
@@ -120,7 +121,7 @@ export class Chart {
     this.#at = Math.min(this.#length - 1, Math.max(0, index));
     const { values, labels, name, units } = this.#series;
     this.#mark.hidden = false;
-    place(this.#mark, "left", (this.#at + 0.5) / this.#length);
+    setLength(this.#mark, "left", (this.#at + 0.5) / this.#length);
     fill(this.#readout, `${name} ${labelText(labels[this.#at])}: ${numberText(values[this.#at])} ${units}`);
   }
 }
@@ -302,8 +303,8 @@ export class Plot {
   }
 
   #placeCross(): void {
-    place(this.#cross, "left", (this.#column + 0.5) / this.canvas.width);
-    place(this.#cross, "top", (this.#row + 0.5) / this.canvas.height);
+    setLength(this.#cross, "left", (this.#column + 0.5) / this.canvas.width);
+    setLength(this.#cross, "top", (this.#row + 0.5) / this.canvas.height);
   }
 
   #press(event: KeyboardEvent): void {
@@ -331,10 +332,10 @@ export class Plot {
     if (this.#from === undefined) return;
     const { left, right, top, bottom } = boxOf(this.#from, [x, y]);
     this.#band.hidden = false;
-    place(this.#band, "left", left);
-    place(this.#band, "top", top);
-    place(this.#band, "width", right - left);
-    place(this.#band, "height", bottom - top);
+    setLength(this.#band, "left", left);
+    setLength(this.#band, "top", top);
+    setLength(this.#band, "width", right - left);
+    setLength(this.#band, "height", bottom - top);
   }
 
   #release(event: PointerEvent): void {
@@ -386,7 +387,7 @@ export class Frame {
     const isX = side === "x";
     const marks = ticks.map(({ at, text }) => {
       const mark = el("span", {}, text);
-      place(mark, isX ? "left" : "top", at);
+      setLength(mark, isX ? "left" : "top", at);
       if (isX && at < 0.06) mark.className = "first";
       if (isX && at > 0.94) mark.className = "last";
       return mark;
@@ -405,6 +406,10 @@ export class Frame {
   }
 }
 
-export function place(element: HTMLElement, side: "left" | "top" | "width" | "height", part: number): void {
+export function setLength(
+  element: HTMLElement,
+  side: "left" | "top" | "width" | "height",
+  part: number,
+): void {
   element.style.setProperty(side, `${100 * part}%`);
 }

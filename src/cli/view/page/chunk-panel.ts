@@ -1,8 +1,9 @@
 import type { ChunkMap } from "../../../flows/view/chunk-map.ts";
 import type { ViewedArray } from "../../../flows/view/describe-node.ts";
+import { counted } from "../../../util/names.ts";
 import { el, fill } from "./dom.ts";
 import { getJson, Latest } from "./requests.ts";
-import { bytesText, counted } from "./words.ts";
+import { sizeText } from "./words.ts";
 
 /** Number of cells in a row of the drawing. A long single row is wrapped. */
 function drawnColumns({ rows, columns }: ChunkMap): number {
@@ -104,7 +105,7 @@ export class ChunkPanel {
     const lie = [axes, others].filter(Boolean).join(", ");
     const sentence = lie === "" ? "" : `${lie}.`;
     this.#show(
-      el("p", {}, stored, storedBytes === null ? "" : `, ${bytesText(storedBytes)}`),
+      el("p", {}, stored, storedBytes === null ? "" : `, ${sizeText(storedBytes)}`),
       canvas,
       el("p", { class: "soft" }, [sentence, cells].filter(Boolean).join(" ")),
       el(
@@ -124,7 +125,7 @@ export class ChunkPanel {
     this.#cell = cell;
     const place = [Math.floor(cell / columns), cell % columns].slice(2 - dimensions.length);
     const first = place.map((at, i) => at * (perCell.slice(2 - dimensions.length)[i] ?? 1));
-    const size = bytes ? `, ${bytesText(bytes[cell] ?? 0)}` : "";
+    const size = bytes ? `, ${sizeText(bytes[cell] ?? 0)}` : "";
     const stored = present[cell] ?? 0;
     const most = mostIn(map, cell);
     const state =

@@ -1,5 +1,6 @@
+import type { Cut } from "../../../flows/view/read-numbers.ts";
 import { el, fill } from "./dom.ts";
-import type { Cut, Shown, ShownLevel } from "./shown.ts";
+import type { Shown, ShownLevel } from "./shown.ts";
 
 /** A command, and code, equivalent to a part of the page. */
 export interface Equivalent {

@@ -1,3 +1,4 @@
+import type { Cut, DrawnNumbers } from "../../../flows/view/read-numbers.ts";
 import { type Box, Plot, SeriesPanel } from "./chart.ts";
 import {
   ChannelPanel,
@@ -9,8 +10,8 @@ import {
 } from "./colour-panel.ts";
 import { CommandPanel, type Equivalent, sliceEquivalent } from "./commands.ts";
 import { el, fill, labelled, select } from "./dom.ts";
-import { AskFirst, getValues, Latest, type Values } from "./requests.ts";
-import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
+import { AskFirst, getValues, Latest } from "./requests.ts";
+import { at, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import { Labels, type Named, Sliders } from "./sliders.ts";
 import { labelText, numberText, ticksOf } from "./words.ts";
 
@@ -24,7 +25,7 @@ interface Drawn {
   readonly y: Cut;
   readonly x: Cut;
   readonly labels: readonly [y: Named, x: Named];
-  readonly layers: readonly { readonly channel: ChannelState | undefined; readonly values: Values }[];
+  readonly layers: readonly { readonly channel: ChannelState | undefined; readonly values: DrawnNumbers }[];
   readonly isUpward: boolean;
 }
 

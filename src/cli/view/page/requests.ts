@@ -1,13 +1,8 @@
+import type { Cut, DrawnNumbers } from "../../../flows/view/read-numbers.ts";
+import { counted } from "../../../util/names.ts";
 import { el, fill } from "./dom.ts";
-import { type Cut, costOf, type ShownLevel } from "./shown.ts";
-import { bytesText, counted } from "./words.ts";
-
-/** Numbers of a part of an array, in C order, with their range and the number of missing ones. */
-export interface Values {
-  readonly data: Float32Array | Float64Array;
-  readonly range?: readonly [number, number];
-  readonly missing: number;
-}
+import { readCost, type ShownLevel } from "./shown.ts";
+import { sizeText } from "./words.ts";
 
 type Query = Readonly<Record<string, string | number>>;
 
@@ -34,7 +29,7 @@ export async function getJson<T>(name: string, query: Query, signal?: AbortSigna
   return (await get(name, query, signal)).json();
 }
 
-export async function getValues(path: string, cut: string, signal: AbortSignal): Promise<Values> {
+export async function getValues(path: string, cut: string, signal: AbortSignal): Promise<DrawnNumbers> {
   const buffer = await (await get("values", { path, cut }, signal)).arrayBuffer();
   const length = new DataView(buffer).getUint32(0, true);
   const { size, ...about } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
@@ -82,7 +77,7 @@ export class AskFirst {
 
   /** True if the parts may be read now. Otherwise asks, and calls `again` if the user agrees. */
   mayRead(level: ShownLevel, parts: readonly (readonly Cut[])[], again: () => void): boolean {
-    const costs = parts.map((cuts) => costOf(level, cuts));
+    const costs = parts.map((cuts) => readCost(level, cuts));
     const bytes = costs.reduce((sum, cost) => sum + cost.bytes, 0);
     const chunks = costs.reduce((sum, cost) => sum + cost.chunks, 0);
     if (bytes <= this.#allowed) return true;
@@ -92,7 +87,7 @@ export class AskFirst {
     };
     fill(
       this.root,
-      `This reads ${counted(chunks, "chunk")}, ${bytesText(bytes)} when decoded. `,
+      `This reads ${counted(chunks, "chunk")}, ${sizeText(bytes)} when decoded. `,
       el("button", { type: "button", onclick: allow }, "Read them"),
     );
     return false;

@@ -1,4 +1,5 @@
 import type { ImageChannel, ImageLevel, ViewedNode } from "../../../flows/view/describe-node.ts";
+import type { Cut } from "../../../flows/view/read-numbers.ts";
 
 /** One resolution of an array or image. */
 export interface ShownLevel extends ImageLevel {
@@ -22,13 +23,6 @@ export interface Shown {
   /** The dimension of the channels; -1 if there is none. */
   readonly channel: number;
   readonly first: Readonly<Record<string, number>>;
-}
-
-/** A selection along a dimension: `count` items from `start`, `step` apart. */
-export interface Cut {
-  readonly start: number;
-  readonly step: number;
-  readonly count: number;
 }
 
 /** The part of a node that can be drawn; undefined if it has no numbers. */
@@ -81,7 +75,7 @@ export function at(index: number): Cut {
 }
 
 /** The cost of reading: chunks, and their decoded bytes. */
-export function costOf(level: ShownLevel, cuts: readonly Cut[]): { chunks: number; bytes: number } {
+export function readCost(level: ShownLevel, cuts: readonly Cut[]): { chunks: number; bytes: number } {
   let [chunks, bytes] = [1, level.itemSize];
   cuts.forEach(({ start, step, count }, d) => {
     const size = level.chunkShape[d] ?? 1;

@@ -1,8 +1,8 @@
-import type { DimensionLabels } from "../../../flows/view/read-numbers.ts";
+import type { Cut, DimensionLabels } from "../../../flows/view/read-numbers.ts";
 import { el, fill } from "./dom.ts";
 import { getJson } from "./requests.ts";
-import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
-import { type Label, labelText } from "./words.ts";
+import { at, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
+import { type AxisLabel, labelText } from "./words.ts";
 
 /** Length of a dimension up to which all labels are requested at once. */
 const TOGETHER = 1000;
@@ -59,7 +59,7 @@ export class Sliders {
 
 /** The labels of items along a dimension. */
 export interface Named {
-  readonly labels: readonly Label[];
+  readonly labels: readonly AxisLabel[];
   /** The dimension's name, with units. */
   readonly title: string;
   /** True if the labels are values of a coordinate, false if they are indices. */

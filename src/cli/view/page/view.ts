@@ -6,7 +6,7 @@ import { Explorer } from "./explorer.ts";
 import { getJson, Latest } from "./requests.ts";
 import { shownOf } from "./shown.ts";
 import { type ListedNode, Tree } from "./tree.ts";
-import { bytesText } from "./words.ts";
+import { sizeText } from "./words.ts";
 
 interface Listing {
   readonly url: string;
@@ -16,14 +16,14 @@ interface Listing {
 }
 
 /** A part of the page that reads until it is stopped. */
-export interface Reading {
+export interface Panel {
   readonly root: HTMLElement;
   stop(): void;
 }
 
 export interface ViewOptions {
   /** Creates a further panel for an array. */
-  readonly panelOf?: (path: string, array: ViewedArray) => Reading;
+  readonly panelOf?: (path: string, array: ViewedArray) => Panel;
 }
 
 /** Shows the view in an element. Returns a function that stops all reading. */
@@ -206,7 +206,7 @@ function arrayRows(array: ViewedArray): (readonly [string, string])[] {
   const rows: (readonly [string, string | undefined])[] = [
     ["data type", dataType],
     ["shape", `(${named.join(", ")})`],
-    ["size", itemSize === undefined ? undefined : `${bytesText(items * itemSize)} of items`],
+    ["size", itemSize === undefined ? undefined : `${sizeText(items * itemSize)} of items`],
     [innerChunkShape ? "shards" : "chunks", `(${chunkShape.join(", ")})`],
     ["chunks in a shard", innerChunkShape && `(${innerChunkShape.join(", ")})`],
     ["codecs", codecs.join(" + ")],

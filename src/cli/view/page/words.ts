@@ -1,4 +1,4 @@
-export type Label = number | string | null;
+export type AxisLabel = number | string | null;
 
 /** A mark on an axis, at a fraction of its length. */
 export interface Tick {
@@ -18,19 +18,15 @@ export function numberText(number: number | undefined): string {
   return `${Number(number.toPrecision(7))}`.replace("-", "−");
 }
 
-export function labelText(label: Label | undefined): string {
+export function labelText(label: AxisLabel | undefined): string {
   if (typeof label === "number") return numberText(label);
   return (label ?? "").replace(/T00:00:00$/, "").replace(/T(\d\d:\d\d)(?::00)?$/, " $1");
 }
 
-export function bytesText(bytes: number): string {
+export function sizeText(bytes: number): string {
   const power = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
   const number = bytes / 1000 ** power;
   return `${power === 0 ? number : number.toPrecision(3)} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** An ordinal number: 2nd, 3rd, 11th. */
@@ -54,7 +50,7 @@ export function niceNumbers(low: number, high: number, most: number): number[] {
 /**
  * Ticks for items with these labels: at round numbers if the labels are sorted numbers, else at evenly spaced items.
  */
-export function ticksOf(labels: readonly Label[], pixels: Room): Tick[] {
+export function ticksOf(labels: readonly AxisLabel[], pixels: Room): Tick[] {
   const { length } = labels;
   const numbers = labels.filter((label) => typeof label === "number");
   const direction = Math.sign((numbers.at(-1) ?? 0) - (numbers[0] ?? 0));

@@ -79,7 +79,7 @@ export class Coordinate {
     const keys = this.#inOrder();
     return keys.every((key, i) => {
       const before = keys[i - 1];
-      return key !== undefined && (before === undefined || direction * compareKeys(before, key) <= 0);
+      return key !== undefined && (before === undefined || direction * compareLabels(before, key) <= 0);
     });
   }
 
@@ -196,7 +196,7 @@ function areLongitudes({ units, standard_name, axis }: Readonly<Record<string, u
   return isDegrees && (standard_name === "longitude" || (axis === "X" && units !== undefined));
 }
 
-export function compareKeys(a: Key, b: Key): number {
+export function compareLabels(a: Key, b: Key): number {
   if (typeof a === "string" && typeof b === "string") return compareUtf8(a, b);
   if (a < b) return -1;
   return a > b ? 1 : 0;

@@ -2,7 +2,7 @@ import type { CyclicRange, IndexRange, Label, LabelRange } from "../../../hierar
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/names.ts";
-import { type Coordinate, compareKeys, type Interval, type Key } from "./coordinate.ts";
+import { type Coordinate, compareLabels, type Interval, type Key } from "./coordinate.ts";
 import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 
 /** A request for labels, as error messages describe it. */
@@ -99,7 +99,7 @@ async function spanOf(
   from: Interval | undefined,
   to: Interval | undefined,
 ): Promise<Span> {
-  const isTurned = from !== undefined && to !== undefined && compareKeys(from.low, to.high) > 0;
+  const isTurned = from !== undefined && to !== undefined && compareLabels(from.low, to.high) > 0;
   const [lower, upper] = isTurned ? [to, from] : [from, to];
   const found = await bisect(coordinate, lower?.low, upper?.high);
   if (found === undefined) return spanOfUnsorted(coordinate, question, from, to);
@@ -126,7 +126,7 @@ function noneAround(
   const other = Array.isArray(question.labels)
     ? ""
     : ", or the nearest one with --nearest (in code nearest: true)";
-  const reason = `has no item ${wordsOf(question.labels)}`;
+  const reason = `has no item ${labelsText(question.labels)}`;
   const hint = isMeridian
     ? `Take ${before} or ${after}${other}. From ${text(west)} to ${text(east)} is one meridian; ${whole} is the whole globe.`
     : `Take ${before} or ${after}${other}.`;
@@ -135,7 +135,7 @@ function noneAround(
 
 async function goesUp(coordinate: Coordinate): Promise<boolean> {
   const [first, last] = [await coordinate.keyAt(0), await coordinate.keyAt(coordinate.length - 1)];
-  return first !== undefined && last !== undefined && compareKeys(first, last) < 0;
+  return first !== undefined && last !== undefined && compareLabels(first, last) < 0;
 }
 
 async function turned(coordinate: Coordinate, question: LabelQuestion): Promise<ZarrflowError> {
@@ -150,11 +150,11 @@ async function turned(coordinate: Coordinate, question: LabelQuestion): Promise<
     const why = scale.isLongitude
       ? "does not go all around the globe"
       : "is not known as longitudes, as it has no units `degrees_east`";
-    const meant = wordsOf([west - FULL_TURN, east, ...step] as LabelRange);
+    const meant = labelsText([west - FULL_TURN, east, ...step] as LabelRange);
     const hint = `It ${why}: it goes from ${range}. ${meant} may be meant.`;
     return failure(coordinate, question, reason, hint);
   }
-  return failure(coordinate, question, reason, `Write ${wordsOf([to, from, ...step] as LabelRange)}.`);
+  return failure(coordinate, question, reason, `Write ${labelsText([to, from, ...step] as LabelRange)}.`);
 }
 
 async function findOne(
@@ -191,10 +191,10 @@ async function bisect(
   const first = await coordinate.keyAt(0);
   const last = await coordinate.keyAt(length - 1);
   if (first === undefined || last === undefined) return undefined;
-  const direction = compareKeys(first, last) > 0 ? -1 : 1;
+  const direction = compareLabels(first, last) > 0 ? -1 : 1;
   const [near, far] = direction > 0 ? [low, high] : [high, low];
   const passed = (bound: Key, isIncluded: boolean) => (key: Key) => {
-    const beyond = direction * compareKeys(key, bound);
+    const beyond = direction * compareLabels(key, bound);
     return beyond > 0 || (isIncluded && beyond === 0);
   };
   const start = near === undefined ? 0 : await firstWhere(coordinate, passed(near, true));
@@ -233,7 +233,7 @@ async function nearestOf(coordinate: Coordinate, key: Key, at: number): Promise<
   if (before === undefined || after === undefined) return undefined;
   const nearer = compareDistances(key, before, after);
   if (nearer !== 0) return nearer < 0 ? at - 1 : at;
-  return compareKeys(before, after) > 0 ? at - 1 : at;
+  return compareLabels(before, after) > 0 ? at - 1 : at;
 }
 
 function distance(a: Key, b: Key): number {
@@ -250,7 +250,7 @@ function compareDistances(key: Key, a: Key, b: Key): number {
 async function matches(coordinate: Coordinate, { low, high }: Interval): Promise<number[]> {
   const keys = await coordinate.all();
   return keys.flatMap((key, i) =>
-    key !== undefined && compareKeys(key, low) >= 0 && compareKeys(key, high) <= 0 ? [i] : [],
+    key !== undefined && compareLabels(key, low) >= 0 && compareLabels(key, high) <= 0 ? [i] : [],
   );
 }
 
@@ -266,12 +266,12 @@ async function findUnsorted(
     throw failure(
       coordinate,
       question,
-      `has no item ${wordsOf(question.labels)}`,
+      `has no item ${labelsText(question.labels)}`,
       hintOfUnsorted(coordinate, question),
     );
   }
   if (last - first + 1 !== found.length) {
-    const reason = `has ${wordsOf(question.labels)} at items that are not in a row`;
+    const reason = `has ${labelsText(question.labels)} at items that are not in a row`;
     throw failure(coordinate, question, reason, "Give indices.");
   }
   return found.length > 1 || asked.isSpan(coordinate.known()) ? [first, last + 1] : first;
@@ -291,21 +291,21 @@ async function spanOfUnsorted(
     throw failure(
       coordinate,
       question,
-      `is not sorted, and has no item at an end of ${wordsOf(question.labels)}`,
+      `is not sorted, and has no item at an end of ${labelsText(question.labels)}`,
       hintOfUnsorted(coordinate, question),
     );
   };
   const start = await itemOf(from, 0, 0);
   const stop = (await itemOf(to, coordinate.length - 1, -1)) + 1;
   if (start < stop) return { start, stop };
-  const reason = `is not sorted, and has the ends of ${wordsOf(question.labels)} the other way round`;
+  const reason = `is not sorted, and has the ends of ${labelsText(question.labels)} the other way round`;
   throw failure(coordinate, question, reason, "Give the label that comes first before the other.");
 }
 
 function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuestion): string {
   const { scale } = coordinate;
   const known = coordinate.known().map(scale.text);
-  const near = scale.isMeasured ? undefined : nearestName(wordsOf(labels), known);
+  const near = scale.isMeasured ? undefined : nearestName(labelsText(labels), known);
   const shown = known.slice(0, 5);
   const values = shown.join(", ") + (coordinate.length > shown.length ? ", ..." : "");
   if (nearest && !scale.isMeasured) {
@@ -324,21 +324,21 @@ async function notFound(
 ): Promise<ZarrflowError> {
   const { length, scale } = coordinate;
   const keys = [await coordinate.keyAt(0), await coordinate.keyAt(length - 1)] as [Key, Key];
-  const [least, most] = keys.sort(compareKeys);
+  const [least, most] = keys.sort(compareLabels);
   const ends = `${scale.text(least)} to ${scale.text(most)}`;
-  const isBelow = high !== undefined && compareKeys(high, least) < 0;
-  const isAbove = low !== undefined && compareKeys(low, most) > 0;
+  const isBelow = high !== undefined && compareLabels(high, least) < 0;
+  const isAbove = low !== undefined && compareLabels(low, most) > 0;
   if (isBelow || isAbove) {
-    const reason = `goes from ${ends}: ${wordsOf(question.labels)} is outside`;
+    const reason = `goes from ${ends}: ${labelsText(question.labels)} is outside`;
     return failure(coordinate, question, reason, `Give labels from ${ends}.`);
   }
   const around = [await coordinate.keyAt(at - 1), await coordinate.keyAt(at)] as [Key, Key];
-  const [before, after] = around.sort(compareKeys);
+  const [before, after] = around.sort(compareLabels);
   const nearest = Array.isArray(question.labels)
     ? ""
     : ", or the nearest one with --nearest (in code nearest: true)";
   const hint = `Take ${asTyped(scale.text(before))} or ${asTyped(scale.text(after))}${nearest}.`;
-  return failure(coordinate, question, `has no item ${wordsOf(question.labels)}`, hint);
+  return failure(coordinate, question, `has no item ${labelsText(question.labels)}`, hint);
 }
 
 /** Writes a label for the command line, where bare whole numbers are indices. */
@@ -352,7 +352,7 @@ function wrongKind(coordinate: Coordinate, question: LabelQuestion, label: unkno
     const hint = 'Make it of a time that exists, such as new Date("2019-03-01T12:00Z").';
     return failure(coordinate, question, "cannot be looked up by an invalid Date", hint);
   }
-  const reason = `has no label ${wordsOf(label as Label)}`;
+  const reason = `has no label ${labelsText(label as Label)}`;
   return failure(coordinate, question, reason, `Its labels are ${scale.expected}.`);
 }
 
@@ -369,7 +369,7 @@ function failure(
 }
 
 /** Writes labels as on the command line. */
-export function wordsOf(labels: LabelRange): string {
+export function labelsText(labels: LabelRange): string {
   if (!Array.isArray(labels)) return wordOf(labels as Label);
   return (labels as readonly (Label | null)[]).map((end) => (end === null ? "" : wordOf(end))).join("..");
 }

@@ -16,7 +16,7 @@ import { folderOf } from "../../../util/node-path.ts";
 import { leaderOf } from "../group-arrays.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
 import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
-import { findLabels, wordsOf } from "./find-labels.ts";
+import { findLabels, labelsText } from "./find-labels.ts";
 import { type LookedUp, type TakenItems, takenItems } from "./found-labels.ts";
 
 export interface LookUpOptions extends CoordinateOptions {
@@ -229,7 +229,7 @@ async function found(coordinate: Coordinate, question: Parameters<typeof findLab
   const { dimension, labels } = question;
   const indices = await findLabels(coordinate, question);
   const of = { length: coordinate.length, coordinate };
-  return { indices, taken: await takenItems({ dimension, labels: wordsOf(labels) }, indices, of) };
+  return { indices, taken: await takenItems({ dimension, labels: labelsText(labels) }, indices, of) };
 }
 
 /** First and last year of a time coordinate. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { joinKey } from "../../../util/node-path.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
 import {
   type ChangedArray,
@@ -14,7 +14,7 @@ import {
   type AxisChange,
   arraysDescribedBy,
   FULL_TURN,
-  numbersIn,
+  numberList,
   parentIs,
   rasterAxes,
   type SharedChange,
@@ -39,7 +39,7 @@ export const geoMultiscales: Convention = {
     return nodes.map((node) => {
       const { attributes, kind } = node.metadata;
       const multiscales = member(attributes, MULTISCALES);
-      if (kind === "array" || !isObject(multiscales)) return node;
+      if (kind === "array" || !isJsonObject(multiscales)) return node;
       const levels = new Levels(node, nodes, change);
       const now = levels.tiles(levels.layout(multiscales));
       if (now === multiscales) return node;
@@ -57,7 +57,7 @@ export const geoMultiscales: Convention = {
 function withoutRegistration(attributes: JsonObject): JsonObject {
   const { zarr_conventions: list } = attributes;
   if (!Array.isArray(list)) return attributes;
-  const others = list.filter((one) => !isObject(one) || member(one, "name") !== MULTISCALES);
+  const others = list.filter((one) => !isJsonObject(one) || member(one, "name") !== MULTISCALES);
   return { ...attributes, zarr_conventions: others };
 }
 
@@ -84,7 +84,7 @@ class Levels {
     const layout = member(multiscales, "layout");
     if (!Array.isArray(layout)) return multiscales;
     const text = (entry: JsonValue, name: string) => {
-      const value = isObject(entry) ? member(entry, name) : undefined;
+      const value = isJsonObject(entry) ? member(entry, name) : undefined;
       return typeof value === "string" ? value : undefined;
     };
     const isGone = (name: string | undefined) =>
@@ -93,7 +93,7 @@ class Levels {
     const gone = layout.length - kept.length;
     const next = kept.map((entry): JsonValue => {
       const [asset, source] = [text(entry, "asset"), text(entry, "derived_from")];
-      if (!isObject(entry) || asset === undefined) return entry;
+      if (!isJsonObject(entry) || asset === undefined) return entry;
       const arrays = this.#arraysOf(asset);
       const placed = followForm(entry, SPATIAL, this.#group, { arrays, change: this.#change });
       if (source === undefined) return placed;
@@ -115,7 +115,7 @@ class Levels {
     const [own, of] = [sharedChange(arrays, named), sharedChange(source, named)];
     if (stated !== multiscales || (own === undefined && of === undefined)) return entry;
     const transform = member(entry, "transform");
-    const moved = isObject(transform) ? movedTransform(transform, own, of) : undefined;
+    const moved = isJsonObject(transform) ? movedTransform(transform, own, of) : undefined;
     if (moved) return { ...entry, transform: moved };
     this.#note("how its levels fit each other", "it cannot be computed");
     return otherNames(entry, RELATIVE);
@@ -133,14 +133,14 @@ class Levels {
       return parentIs(path, this.#group.path, true) && !isOwn(from.path, path, this.#group);
     });
     const isMoved = arrays.some((array) => sharedChange([array]) !== undefined);
-    const matrices = isObject(set) ? member(set, "tileMatrices") : undefined;
+    const matrices = isJsonObject(set) ? member(set, "tileMatrices") : undefined;
     if (isMoved) return this.#withoutTiles(multiscales, "the data are cut or resampled");
-    if (!isObject(set) || !Array.isArray(matrices)) return multiscales;
+    if (!isJsonObject(set) || !Array.isArray(matrices)) return multiscales;
     const next: JsonValue[] = [];
     for (const matrix of matrices) {
-      const id = isObject(matrix) ? member(matrix, "id") : undefined;
+      const id = isJsonObject(matrix) ? member(matrix, "id") : undefined;
       const arraysOfLevel = typeof id === "string" ? this.#arraysOf(id) : [];
-      const tiled = isObject(matrix) ? inChunks(matrix, arraysOfLevel) : matrix;
+      const tiled = isJsonObject(matrix) ? inChunks(matrix, arraysOfLevel) : matrix;
       if (tiled === undefined)
         return this.#withoutTiles(multiscales, "arrays of a level have different chunks");
       next.push(tiled);
@@ -187,8 +187,8 @@ const WHOLE = { start: 0, step: 1, before: 0, degrees: 0 };
 
 /** Recomputes the scale and translation between two levels after both were cut. */
 function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChange): JsonObject | undefined {
-  const scale = numbersIn(member(transform, "scale"), 2);
-  const translation = numbersIn(member(transform, "translation") ?? [0, 0], 2);
+  const scale = numberList(member(transform, "scale"), 2);
+  const translation = numberList(member(transform, "translation") ?? [0, 0], 2);
   if (scale === undefined || translation === undefined || own === "differs" || of === "differs")
     return undefined;
   const moved = (["y", "x"] as const).map((axis, i) => {

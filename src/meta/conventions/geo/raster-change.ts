@@ -112,7 +112,10 @@ export function parentIs(path: string, group: string, atAnyDepth = false): boole
 export const FULL_TURN = 360;
 
 /** Reads a list of numbers that has one of these lengths; undefined for anything else. */
-export function numbersIn(value: JsonValue | undefined, ...lengths: readonly number[]): number[] | undefined {
+export function numberList(
+  value: JsonValue | undefined,
+  ...lengths: readonly number[]
+): number[] | undefined {
   if (!Array.isArray(value) || !lengths.includes(value.length)) return undefined;
   const numbers = value.map((one) => (one instanceof JsonNumber ? one.valueOf() : one));
   return numbers.every((one) => typeof one === "number" && Number.isFinite(one))

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { ancestorPaths, folderOf, joinKey } from "../../../util/node-path.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 import { gridMappingsOf } from "../cf/references.ts";
 import {
   type ChangedArray,
@@ -14,7 +14,7 @@ import {
   type AxisChange,
   arraysDescribedBy,
   keepsExtent,
-  numbersIn,
+  numberList,
   numbersInText,
   type RasterChange,
   type SharedChange,
@@ -131,13 +131,13 @@ function followed(node: ChangedNode, arrays: () => readonly ChangedArray[], chan
   for (const { path, form } of OBJECTS) {
     const [outer = "", inner] = path;
     const object = member(attributes, outer);
-    const own = isObject(object) && inner !== undefined ? member(object, inner) : object;
-    if (!isObject(own) || !isFormOf(form, own)) continue;
+    const own = isJsonObject(object) && inner !== undefined ? member(object, inner) : object;
+    if (!isJsonObject(own) || !isFormOf(form, own)) continue;
     const now = followForm(own, form, node, { arrays: arrays(), change });
     if (now === own) continue;
     attributes = {
       ...attributes,
-      [outer]: isObject(object) && inner !== undefined ? { ...object, [inner]: now } : now,
+      [outer]: isJsonObject(object) && inner !== undefined ? { ...object, [inner]: now } : now,
     };
   }
   return attributes;
@@ -145,7 +145,7 @@ function followed(node: ChangedNode, arrays: () => readonly ChangedArray[], chan
 
 /** True if an object uses a form; a lone `transform` counts only if it is a list of coefficients. */
 function isFormOf({ transform, geoTransform, shape, bbox, others = [] }: RasterForm, object: JsonObject) {
-  if (transform === "transform" && numbersIn(member(object, "transform"), 6, 9) === undefined)
+  if (transform === "transform" && numberList(member(object, "transform"), 6, 9) === undefined)
     return bbox !== undefined && member(object, bbox) !== undefined;
   return [transform, geoTransform, shape, bbox, ...others].some(
     (name) => name !== undefined && member(object, name) !== undefined,
@@ -214,14 +214,14 @@ function newMembers(
   make(form.shape, () => raster && writtenLike([raster.y.after, raster.x.after], stated(form.shape)));
   make(form.resolution, () => {
     const old = stated(form.resolution);
-    const [width, height] = numbersIn(old, 2) ?? [];
+    const [width, height] = numberList(old, 2) ?? [];
     if (raster === undefined || width === undefined || height === undefined) return undefined;
     return writtenLike([width * raster.x.step, height * raster.y.step], old);
   });
   make(form.bbox, () => {
     const old = stated(form.bbox);
     if (raster && keepsExtent(raster.x) && keepsExtent(raster.y)) return old;
-    const box = numbersIn(old, 4);
+    const box = numberList(old, 4);
     if (raster === undefined || read === undefined || moved === undefined || box === undefined)
       return undefined;
     const was = boxOf(read, raster, "before", isNode);
@@ -237,11 +237,11 @@ type Coefficients = readonly [a: number, b: number, c: number, d: number, e: num
 
 function coefficientsIn(object: JsonObject, form: RasterForm): Coefficients | undefined {
   if (form.transform !== undefined) {
-    const [a, b, c, d, e, f] = numbersIn(member(object, form.transform), 6, 9) ?? [];
+    const [a, b, c, d, e, f] = numberList(member(object, form.transform), 6, 9) ?? [];
     return f === undefined ? undefined : ([a, b, c, d, e, f] as Coefficients);
   }
   const stated = form.geoTransform === undefined ? undefined : member(object, form.geoTransform);
-  const numbers = typeof stated === "string" ? numbersInText(stated, 6) : numbersIn(stated, 6);
+  const numbers = typeof stated === "string" ? numbersInText(stated, 6) : numberList(stated, 6);
   const [c, a, b, f, d, e] = numbers ?? [];
   return e === undefined ? undefined : ([a, b, c, d, e, f] as Coefficients);
 }

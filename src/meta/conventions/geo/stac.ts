@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject } from "../../assert-json.ts";
+import { isJsonObject } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
 import { type Convention, withAttributes } from "../convention.ts";
 import { dimensionChanges } from "../dimensions.ts";
@@ -20,7 +20,7 @@ export const stac: Convention = {
     return nodes.map((node) => {
       const { attributes } = node.metadata;
       const item = node.metadata.kind === "group" ? attributes[ITEM] : undefined;
-      if (!isObject(item)) return node;
+      if (!isJsonObject(item)) return node;
       const changes = dimensionChanges(node, nodes);
       const isMoved = changes.some(({ kind, isCut }) => (kind === "x" || kind === "y") && isCut);
       const isRegridded = changes.some(({ kind }) => kind === "x" || kind === "y");
@@ -49,7 +49,7 @@ function without(object: JsonObject, names: readonly string[], lost: Set<string>
   const kept = own.length > 0 ? otherNames(object, own) : object;
   if (depth === 0) return kept;
   const inside = (value: JsonValue): JsonValue =>
-    isObject(value)
+    isJsonObject(value)
       ? without(value, names, lost, depth - 1)
       : Array.isArray(value)
         ? value.map(inside)

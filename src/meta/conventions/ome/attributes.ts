@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 
 /**
  * The OME-Zarr metadata of a group. Up to 0.4, in Zarr v2, they are ordinary attributes; from 0.5 on, in Zarr v3,
@@ -34,7 +34,7 @@ export const SCENE = "scene";
 /** Finds OME-Zarr metadata of any version in a group's attributes. */
 export function omeOf(attributes: JsonObject): OmeMetadata | undefined {
   const ome = member(attributes, OME);
-  if (isObject(ome) && (hasOmeName(ome) || member(ome, SCENE) !== undefined))
+  if (isJsonObject(ome) && (hasOmeName(ome) || member(ome, SCENE) !== undefined))
     return { version: text(member(ome, "version")), metadata: ome };
   return hasOmeName(attributes) ? { version: versionAmong(attributes), metadata: attributes } : undefined;
 }
@@ -47,13 +47,13 @@ function hasOmeName(object: JsonObject): boolean {
 function versionAmong(attributes: JsonObject): string | undefined {
   const [multiscale] = objectsIn(member(attributes, "multiscales"));
   const others = ["plate", "well", "image-label"].map((name) => member(attributes, name));
-  const stated = [multiscale, ...others].map((object) => isObject(object) && member(object, "version"));
+  const stated = [multiscale, ...others].map((object) => isJsonObject(object) && member(object, "version"));
   return stated.map((version) => text(version || undefined)).find((version) => version !== undefined);
 }
 
 /** The objects of a list; none if it is not a list. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** The strings of a list; none if it is not a list. */
@@ -81,7 +81,7 @@ const SYSTEMS_VERSION = "0.6";
  *
  * @throws `unsupported-operation` for unknown versions.
  */
-export function wordsOf(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
+export function omeVersion(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
   const { version, metadata } = omeOf(attributes) ?? { metadata: attributes };
   if (version !== undefined && !/^0\.[1-6](?!\d)/.test(version)) {
     throw new ZarrflowError("unsupported-operation", `OME-Zarr ${version} is not known`, {
@@ -133,9 +133,9 @@ function mapMembers(
 ): JsonObject {
   const convert = (name: string, value: JsonValue): JsonValue => {
     if (name === "multiscales" && Array.isArray(value)) {
-      return value.map((image) => (isObject(image) ? multiscale(image) : image));
+      return value.map((image) => (isJsonObject(image) ? multiscale(image) : image));
     }
-    const isVersioned = VERSIONED.includes(name) && isObject(value) && member(value, "version") === from;
+    const isVersioned = VERSIONED.includes(name) && isJsonObject(value) && member(value, "version") === from;
     return isVersioned ? { ...value, version: to } : value;
   };
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, convert(name, value)]));

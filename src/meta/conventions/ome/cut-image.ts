@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { isObject, member } from "../../assert-json.ts";
-import { OME, omeOf, wordsOf } from "./attributes.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
+import { OME, omeOf, omeVersion } from "./attributes.ts";
 import { axisOfType, type Multiscale, multiscalesOf } from "./multiscales.ts";
-import { cutTransformations, type LevelCut, numberOf } from "./placement.ts";
+import { cutTransformations, finiteNumber, type LevelCut } from "./placement.ts";
 
 /** A cut of a level, and the number of items that remain along each dimension. */
 export interface ImageCut extends LevelCut {
@@ -22,16 +22,16 @@ export function cutImages(attributes: JsonObject, cutOf: (path: string) => Image
   const images = multiscalesOf(attributes);
   const isCut = images.some(({ levels }) => levels.some(({ path }) => cutOf(path) !== undefined));
   if (ome === undefined || !Array.isArray(multiscales) || !isCut) return attributes;
-  wordsOf(attributes);
+  omeVersion(attributes);
   const [image] = images;
   const first = image?.levels[0] && cutOf(image.levels[0].path);
   const omero = member(ome.metadata, "omero");
   const cut: JsonObject = {
     ...ome.metadata,
     multiscales: multiscales.map((multiscale) =>
-      isObject(multiscale) ? cutMultiscale(multiscale, cutOf) : multiscale,
+      isJsonObject(multiscale) ? cutMultiscale(multiscale, cutOf) : multiscale,
     ),
-    ...(first && image && isObject(omero) && { omero: cutOmero(omero, first, image) }),
+    ...(first && image && isJsonObject(omero) && { omero: cutOmero(omero, first, image) }),
   };
   return ome.metadata === attributes ? cut : { ...attributes, [OME]: cut };
 }
@@ -40,9 +40,9 @@ function cutMultiscale(multiscale: JsonObject, cutOf: (path: string) => ImageCut
   const datasets = member(multiscale, "datasets");
   if (!Array.isArray(datasets)) return multiscale;
   const cutDataset = (dataset: JsonValue): JsonValue => {
-    const path = isObject(dataset) ? member(dataset, "path") : undefined;
+    const path = isJsonObject(dataset) ? member(dataset, "path") : undefined;
     const cut = typeof path === "string" ? cutOf(path) : undefined;
-    if (!isObject(dataset) || cut === undefined) return dataset;
+    if (!isJsonObject(dataset) || cut === undefined) return dataset;
     const transformations = cutTransformations(member(dataset, "coordinateTransformations"), cut);
     return transformations === undefined
       ? dataset
@@ -59,7 +59,7 @@ function cutOmero(omero: JsonObject, cut: ImageCut, image: Multiscale): JsonObje
   return {
     ...omero,
     ...(Array.isArray(channels) && c >= 0 && { channels: taken(channels, cut, c) }),
-    ...(isObject(rdefs) && { rdefs: cutDefaults(rdefs, cut, image) }),
+    ...(isJsonObject(rdefs) && { rdefs: cutDefaults(rdefs, cut, image) }),
   };
 }
 
@@ -72,7 +72,7 @@ function taken(items: readonly JsonValue[], { start, step, shape }: ImageCut, d:
 function cutDefaults(rdefs: JsonObject, cut: ImageCut, image: Multiscale): JsonObject {
   const places = { defaultT: axisOfType(image, "time"), defaultZ: image.axes?.indexOf("z") ?? -1 };
   const shown = Object.entries(places).flatMap(([name, d]) => {
-    const before = numberOf(member(rdefs, name));
+    const before = finiteNumber(member(rdefs, name));
     if (before === undefined || d < 0) return [];
     const at = Math.floor((before - (cut.start[d] ?? 0)) / (cut.step[d] ?? 1));
     return [[name, Math.min(Math.max(0, at), Math.max(0, (cut.shape[d] ?? 1) - 1))] as const];

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { belowPath, folderOf, joinKey } from "../../../util/node-path.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 import { type ChangedNode, type GridChange, isArray, withAttributes } from "../convention.ts";
 import { OME, objectsIn, omeOf, SCENE, textsIn } from "./attributes.ts";
 import { transformationPaths } from "./multiscales.ts";
@@ -31,15 +31,15 @@ export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
   const plate = member(metadata, "plate");
   const well = member(metadata, "well");
   const scene = member(metadata, SCENE);
-  const placed = [...objectsIn(multiscales), ...(isObject(scene) ? [scene] : [])];
+  const placed = [...objectsIn(multiscales), ...(isJsonObject(scene) ? [scene] : [])];
   const isCollection = member(metadata, "bioformats2raw.layout") !== undefined;
   const named = [
     ...objectsIn(multiscales).flatMap((multiscale) => pathsIn(member(multiscale, "datasets"))),
     ...(multiscales === undefined ? [] : ["labels"]),
     ...placed.flatMap((one) => transformationPaths(member(one, "coordinateTransformations"))),
     ...textsIn(member(metadata, "labels")),
-    ...(isObject(plate) ? pathsIn(member(plate, "wells")) : []),
-    ...(isObject(well) ? pathsIn(member(well, "images")) : []),
+    ...(isJsonObject(plate) ? pathsIn(member(plate, "wells")) : []),
+    ...(isJsonObject(well) ? pathsIn(member(well, "images")) : []),
     ...(isCollection ? ["OME"] : []),
   ];
   const paths = innerPaths(named);
@@ -66,8 +66,8 @@ export function sourcesOutside(
 ): PathNote[] {
   return nodes.flatMap(({ path, metadata }) => {
     const label = member(omeOf(metadata.attributes)?.metadata ?? {}, "image-label");
-    const source = isObject(label) ? member(label, "source") : undefined;
-    const image = isObject(source) ? member(source, "image") : undefined;
+    const source = isJsonObject(label) ? member(label, "source") : undefined;
+    const image = isJsonObject(source) ? member(source, "image") : undefined;
     const below = belowPath(root, path);
     const names = [...below.split("/"), ...(typeof image === "string" ? image.split("/") : [])];
     let depth = 0;
@@ -144,7 +144,7 @@ class MemberLists {
   /** Filters a list in an object: `plate.wells`. */
   #inside(metadata: JsonObject, name: string, list: string): JsonObject {
     const object = member(metadata, name);
-    if (!isObject(object)) return {};
+    if (!isJsonObject(object)) return {};
     const changed = this.#listed(object, list, this.#node.path, `${name}.${list}`);
     return changed[list] === undefined ? {} : { [name]: { ...object, ...changed } };
   }
@@ -186,6 +186,6 @@ class MemberLists {
 const MAX_NAMED = 3;
 
 function pathOf(entry: JsonValue): string | undefined {
-  const path = isObject(entry) ? member(entry, "path") : entry;
+  const path = isJsonObject(entry) ? member(entry, "path") : entry;
   return typeof path === "string" ? path : undefined;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { joinKey } from "../../../util/node-path.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf, textsIn } from "./attributes.ts";
 
 /** One image of a group in several resolutions, with its usable metadata. */
@@ -45,7 +45,7 @@ export function multiscalesOf(attributes: JsonObject): Multiscale[] {
 function axesOf(multiscale: JsonObject, version: string | undefined): readonly string[] | undefined {
   const axes = statedAxes(multiscale);
   if (axes === undefined && (version === "0.1" || version === "0.2")) return AXES_OF_5D;
-  const names = axes?.map((axis) => (isObject(axis) ? member(axis, "name") : axis)) ?? [];
+  const names = axes?.map((axis) => (isJsonObject(axis) ? member(axis, "name") : axis)) ?? [];
   const texts = names.filter((name) => typeof name === "string");
   const areDistinct = texts.length === names.length && new Set(texts).size === texts.length;
   return axes && areDistinct ? texts : undefined;
@@ -53,7 +53,7 @@ function axesOf(multiscale: JsonObject, version: string | undefined): readonly s
 
 function typesOf(multiscale: JsonObject): (string | undefined)[] {
   return (statedAxes(multiscale) ?? []).map((axis) => {
-    const type = isObject(axis) ? member(axis, "type") : undefined;
+    const type = isJsonObject(axis) ? member(axis, "type") : undefined;
     return typeof type === "string" ? type : undefined;
   });
 }
@@ -85,7 +85,7 @@ export function statedAxes(multiscale: JsonObject): readonly JsonValue[] | undef
 export function coordinateSystemOf(multiscale: JsonObject): string | undefined {
   const [dataset = {}] = objectsIn(member(multiscale, "datasets"));
   const output = member(objectsIn(member(dataset, "coordinateTransformations")).at(-1) ?? {}, "output");
-  const name = isObject(output) ? member(output, "name") : output;
+  const name = isJsonObject(output) ? member(output, "name") : output;
   return typeof name === "string" ? name : undefined;
 }
 
@@ -93,7 +93,7 @@ export function coordinateSystemOf(multiscale: JsonObject): string | undefined {
 export function transformationPaths(transformations: JsonValue | undefined): string[] {
   return objectsIn(transformations).flatMap((one) => {
     const inner = ["transformation", "forward", "inverse"].map((name) => member(one, name) ?? null);
-    const places = ["input", "output"].map((name) => member(one, name)).filter(isObject);
+    const places = ["input", "output"].map((name) => member(one, name)).filter(isJsonObject);
     const paths = [one, ...places].map((place) => member(place, "path") ?? null);
     const nested = [...inner, ...objectsIn(member(one, "transformations"))];
     return [...textsIn(paths), ...transformationPaths(nested)];

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../util/json-value.ts";
 import { joinKey } from "../../../util/node-path.ts";
 import type { ArrayMetadata, GroupMetadata } from "../../array-metadata.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
 import type { Convention, ConventionNode, FormatChange } from "../convention.ts";
 import {
@@ -48,7 +48,7 @@ export function omeNamesAmong(nodes: readonly ConventionNode[]): OmeNamesOf {
     const parent = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path === "" ? undefined : "";
     const has = (name: string, inside: string) => {
       const value = member(own, name);
-      return isObject(value) && Array.isArray(member(value, inside));
+      return isJsonObject(value) && Array.isArray(member(value, inside));
     };
     const isNamed = (name: string) => path === joinKey(parent ?? "", name);
     const labels = textsIn(member(own, "labels"));
@@ -90,7 +90,7 @@ export function omeToV2(nodes: readonly ConventionNode[], change: FormatChange):
 /** True if a group has metadata of 0.5; ome-zarr-py omits the version in the list of labels. */
 function isConvertible(attributes: JsonObject): boolean {
   const ome = member(attributes, OME);
-  if (!isObject(ome) || ![undefined, V3_VERSION].includes(versionOf(ome))) return false;
+  if (!isJsonObject(ome) || ![undefined, V3_VERSION].includes(versionOf(ome))) return false;
   const names = OME_NAMES.filter((name) => member(ome, name) !== undefined);
   return names.length > 0 && names.every((name) => member(attributes, name) === undefined);
 }
@@ -102,7 +102,7 @@ function versionOf(ome: JsonObject): string | undefined {
 
 function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): void {
   const ome = member(metadata.attributes, OME);
-  const version = isObject(ome) ? versionOf(ome) : undefined;
+  const version = isJsonObject(ome) ? versionOf(ome) : undefined;
   if (metadata.kind === "array" || version === undefined || isConvertible(metadata.attributes)) return;
   const isOwn = version === V3_VERSION;
   change.note({
@@ -117,7 +117,7 @@ function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): v
 function amongAttributes(metadata: GroupMetadata): GroupMetadata {
   const { attributes } = metadata;
   const ome = member(attributes, OME);
-  if (!isObject(ome) || !isConvertible(attributes)) return metadata;
+  if (!isJsonObject(ome) || !isConvertible(attributes)) return metadata;
   const known = OME_NAMES.filter((name) => member(ome, name) !== undefined);
   const others = otherNames(ome, [...known, "version"]);
   const moved = Object.fromEntries(Object.entries(ome).filter(([name]) => known.some((one) => one === name)));
@@ -195,7 +195,7 @@ function underOme(metadata: GroupMetadata, names: ReturnType<OmeNamesOf>, onBoth
   const { attributes } = metadata;
   if (names.length === 0) return metadata;
   const rest = member(attributes, OME) ?? {};
-  if (!isObject(rest) || [...names, "version"].some((name) => member(rest, name) !== undefined)) {
+  if (!isJsonObject(rest) || [...names, "version"].some((name) => member(rest, name) !== undefined)) {
     onBoth();
     return metadata;
   }

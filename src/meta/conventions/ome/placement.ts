@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
 import { writeJson } from "../../../util/json-write.ts";
-import { isObject, member } from "../../assert-json.ts";
+import { isJsonObject, member } from "../../assert-json.ts";
 
 /** Position of a level's items along each axis: item `i` is at `translation + i * scale`. */
 export interface Placement {
@@ -81,7 +81,7 @@ export function placing({ scale, translation }: PlacingNumbers, like: readonly J
     ...(translation ? [{ type: "translation", translation: [...translation] }] : []),
   ];
   const [only] = like;
-  if (like.length !== 1 || !isObject(only) || !isPlaced(only)) return list;
+  if (like.length !== 1 || !isJsonObject(only) || !isPlaced(only)) return list;
   const ends = Object.fromEntries(Object.entries(only).filter(([name]) => !NUMBERS.has(name)));
   const [one = {}] = list;
   return [list.length === 1 ? { ...one, ...ends } : { type: "sequence", ...ends, transformations: list }];
@@ -97,7 +97,7 @@ function isPlaced(transformation: JsonObject): boolean {
 
 /** The parts of a transformation: itself, or those of a `sequence`. */
 function parts(transformation: JsonValue): JsonValue[] {
-  if (!isObject(transformation) || !isOfType(transformation, "sequence")) return [transformation];
+  if (!isJsonObject(transformation) || !isOfType(transformation, "sequence")) return [transformation];
   const inner = member(transformation, "transformations");
   return Array.isArray(inner) ? inner.flatMap(parts) : [transformation];
 }
@@ -105,23 +105,23 @@ function parts(transformation: JsonValue): JsonValue[] {
 /** Writes numbers, keeping the original text of unchanged ones. */
 function asWritten(values: readonly number[], written: readonly JsonValue[], type: string): JsonValue[] {
   const one = written.find((transformation) => isOfType(transformation, type));
-  const old = isObject(one) ? member(one, type) : undefined;
+  const old = isJsonObject(one) ? member(one, type) : undefined;
   return values.map((value, d) => {
     const before = Array.isArray(old) ? old[d] : undefined;
-    return before !== undefined && numberOf(before) === value ? before : value;
+    return before !== undefined && finiteNumber(before) === value ? before : value;
   });
 }
 
 function vectorOf(transformation: JsonValue, type: string, rank: number): number[] | undefined {
-  if (!isObject(transformation) || !isOfType(transformation, type)) return undefined;
+  if (!isJsonObject(transformation) || !isOfType(transformation, type)) return undefined;
   const values = member(transformation, type);
-  const numbers = Array.isArray(values) ? values.map(numberOf) : [];
+  const numbers = Array.isArray(values) ? values.map(finiteNumber) : [];
   const finite = numbers.filter((value) => value !== undefined);
   return finite.length === rank && numbers.length === rank ? finite : undefined;
 }
 
 function isOfType(transformation: JsonValue, type: string): boolean {
-  return isObject(transformation) && member(transformation, "type") === type;
+  return isJsonObject(transformation) && member(transformation, "type") === type;
 }
 
 function isIdentity(transformation: JsonValue): boolean {
@@ -129,7 +129,7 @@ function isIdentity(transformation: JsonValue): boolean {
 }
 
 /** Reads a finite number, however it is written. */
-export function numberOf(value: JsonValue | undefined): number | undefined {
+export function finiteNumber(value: JsonValue | undefined): number | undefined {
   const number = value instanceof JsonNumber ? value.valueOf() : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
