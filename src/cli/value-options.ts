@@ -1,4 +1,4 @@
-import type { ArrayChanges, PackedType, PackOption, ValueChanges } from "../flows/request/value-changes.ts";
+import type { ArrayChanges, PackedType, PackOption, ValueChanges } from "../flows/request/flow-options.ts";
 import type { FillOption } from "../hierarchy/create/metadata.ts";
 import type { DataTypeText } from "../meta/data-type-option.ts";
 import { ZarrflowError } from "../util/errors.ts";

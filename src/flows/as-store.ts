@@ -17,9 +17,9 @@ import { maxShardSize } from "../streams/write-chunks.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import { parseBytes } from "../util/units.ts";
-import { CHANGES, type Changes } from "./request/changes.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
-import { PLANNING_OPTIONS } from "./request/flow-options.ts";
+import { CHANGES, type Changes, PLANNING_OPTIONS } from "./request/flow-options.ts";
+
 import { limitAdaptive } from "./request/store-settings.ts";
 import { KeyOrigins } from "./virtual-store/key-origins.ts";
 import { consolidatedRoot, virtualStore } from "./virtual-store/virtual-store.ts";

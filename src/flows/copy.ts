@@ -3,9 +3,9 @@ import type { RunReport } from "../run/events.ts";
 import { RUN_OPTIONS } from "../run/run-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { checkedOptions, pickOptions } from "../util/options.ts";
-import type { Changes } from "./request/changes.ts";
 import { planFlow } from "./request/flow.ts";
-import { FLOW_OPTIONS, type FlowOptions, PLANNING_OPTIONS } from "./request/flow-options.ts";
+import { type Changes, FLOW_OPTIONS, type FlowOptions, PLANNING_OPTIONS } from "./request/flow-options.ts";
+
 import { runFlow } from "./run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 

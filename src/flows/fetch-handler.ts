@@ -12,7 +12,7 @@ import { assertKnown, checkedOptions, type OptionNames } from "../util/options.t
 import { parseBytes } from "../util/units.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { asStore } from "./as-store.ts";
-import { CHANGES, type Changes } from "./request/changes.ts";
+import { CHANGES, type Changes } from "./request/flow-options.ts";
 
 /** How a source is served. */
 export interface FetchHandlerOptions extends ReadOptions, EventOptions {

@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrGroup } from "../hierarchy/node.ts";
 import { children } from "../hierarchy/open/walk.ts";
+import { askedSlice } from "../hierarchy/parse-slice.ts";
 import type { OpenSliceOptions, Slice } from "../hierarchy/slice.ts";
 import { hasLabels, type SliceOption } from "../hierarchy/slice-option.ts";
 import { dimensionMeant } from "../meta/dimension-names.ts";
@@ -9,9 +10,8 @@ import type { StoreOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { firstOf } from "../util/names.ts";
 import { belowPath } from "../util/node-path.ts";
-import { askedSlice } from "./request/asked-slice.ts";
 import { assertNearest } from "./request/slice-indices.ts";
-import { unmatchedGlobs } from "./request/unmatched-globs.ts";
+import { unmatchedGlobs } from "./request/source-nodes.ts";
 import { slice } from "./slice.ts";
 
 /**

@@ -114,12 +114,18 @@ export {
   type PyramidReport,
   pyramid,
 } from "./pyramid.ts";
-export type { Changes } from "./request/changes.ts";
-export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
-export type { DimensionMatch } from "./request/chunk-selectors.ts";
-export type { FlowOptions, PlanningOptions, PlanOptions } from "./request/flow-options.ts";
+export type { ChunkSize, ChunksOption, DimensionMatch } from "./request/chunk-option.ts";
+export type {
+  ArrayChanges,
+  Changes,
+  FlowOptions,
+  PackedType,
+  PackOption,
+  PlanningOptions,
+  PlanOptions,
+  ValueChanges,
+} from "./request/flow-options.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
-export type { ArrayChanges, PackedType, PackOption, ValueChanges } from "./request/value-changes.ts";
 export { readDecoded, slice } from "./slice.ts";
 export {
   type Planned,

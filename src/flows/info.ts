@@ -19,7 +19,7 @@ import { product } from "../util/shape.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { fillText } from "./diff/compare-metadata.ts";
 import { type DimensionNames, dimensionNaming } from "./request/arrays-below.ts";
-import { readableArray } from "./request/chunk-separators.ts";
+import { readableArray } from "./request/node-findings.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 

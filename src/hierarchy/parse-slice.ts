@@ -6,6 +6,7 @@ import {
   type IndexRange,
   invalidSelection,
   type Labelled,
+  type LabelOptions,
   type Range,
   type SelOption,
   type SliceOption,
@@ -124,4 +125,9 @@ export function parseLabels(text: string): Labelled | undefined {
 
 function orOpen(end: string | undefined): string | null {
   return end === undefined || end === "" ? null : end;
+}
+
+/** Combines ranges, or their text, with labels. @throws as `parseSlice` and `withLabels` */
+export function askedSlice(option: SliceOption | string, { sel }: LabelOptions): SliceOption {
+  return withLabels(typeof option === "string" ? parseSlice(option) : option, sel);
 }

@@ -1,4 +1,4 @@
-import { coordinatesOf } from "../flows/request/coordinates.ts";
+import { coordinatesOf } from "../flows/request/group-arrays.ts";
 import { arraysAround } from "../flows/request/labels/find-coordinate.ts";
 import { type OpenSlice, slice } from "../flows/slice.ts";
 import { locationOf, nameOf, type ZarrArray } from "../hierarchy/node.ts";

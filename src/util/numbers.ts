@@ -32,6 +32,11 @@ export function parseWholeNumber(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
+/** The remainder of a division rounded down: from 0 to `by`, also for negative numbers. */
+export function modulo(number: number, by: number): number {
+  return ((number % by) + by) % by;
+}
+
 /**
  * Returns the bits of the nearest float16, ties to even. Too large values become infinity, NaN the positive quiet
  * NaN.

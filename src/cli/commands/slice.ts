@@ -161,7 +161,7 @@ export const command = defineCommand({
         return await writeSlices(slicesOf(arrays, selection, reading), { ...values, format }, terminal);
       }
       assertNoFilter(values, url);
-      const { readableArray } = await import("../../flows/request/chunk-separators.ts");
+      const { readableArray } = await import("../../flows/request/node-findings.ts");
       const array = await readableArray(root, root, { signal: terminal.signal, onEvent });
       if (!values["dry-run"])
         return await writeSlices([slice(array, selection, reading)], { ...values, format }, terminal);

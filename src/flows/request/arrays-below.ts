@@ -10,9 +10,8 @@ import type { SourceNode } from "../../plan/request.ts";
 import type { ReadEventOptions } from "../../run/events.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { Changes } from "./changes.ts";
-import { readableArray } from "./chunk-separators.ts";
-import { skippedWarning, undecodable } from "./not-known.ts";
+import type { Changes } from "./flow-options.ts";
+import { readableArray, skippedWarning, undecodable } from "./node-findings.ts";
 import { openSource } from "./open-source.ts";
 import { noteAccess } from "./option-effects.ts";
 

@@ -1,107 +1,45 @@
-import { LABEL_OPTIONS, type LabelOptions, type SliceOption } from "../../hierarchy/slice-option.ts";
-import type { ArrayMetadata, ChunkGrid, ZarrFormat } from "../../meta/array-metadata.ts";
+import type { SliceOption } from "../../hierarchy/slice-option.ts";
+import type { ArrayMetadata, ChunkGrid } from "../../meta/array-metadata.ts";
 import { askedCodecs, type CodecOption } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { recoded } from "../../meta/recode.ts";
 import { withoutShards, withShards } from "../../meta/shards.ts";
 import type { KeptChunks } from "../../plan/plan.ts";
-import type { Change, SourceNode } from "../../plan/request.ts";
+import type { Change, ConvertedReading, SourceNode } from "../../plan/request.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { lastName } from "../../util/node-path.ts";
-import type { OptionNames } from "../../util/options.ts";
+import { globMatcher } from "../../util/glob.ts";
+import { nearestName } from "../../util/names.ts";
+import { belowPath, lastName } from "../../util/node-path.ts";
+import {
+  assertKnown,
+  assertRules,
+  checkedOptions,
+  invalidOption,
+  isObject,
+  type OptionNames,
+  oneOf,
+  withoutEffect,
+} from "../../util/options.ts";
 import {
   type ChunksInput,
-  type ChunksOption,
+  type MeantChunks,
+  meantOptions,
   namesNothing,
+  type OpenedRoot,
   resolveChunks,
   resolveShards,
 } from "./chunk-option.ts";
-import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
+import {
+  type ArrayChanges,
+  type Changes,
+  type PackOption,
+  VALUE_CHANGES,
+  type ValueChanges,
+} from "./flow-options.ts";
 import { describingArrays, type GroupArray } from "./group-arrays.ts";
 import type { GroupSelections } from "./group-slice.ts";
 import type { OtherRanges } from "./image-slice.ts";
-import type { ArrayConversion } from "./plan-conversion.ts";
-import type { ArrayChanges } from "./value-changes.ts";
-
-/** The changes that a flow makes. Everything else is copied unchanged. */
-export interface Changes extends LabelOptions {
-  /**
-   * New chunk shape: by dimension name, in order, or as text (`time=744,lat=11`, `744,11,7`; `t2m:time=-1,lat=16`
-   * for one array of a group, `s*:time=-1` for the arrays that match a glob). -1 is the whole dimension. Several
-   * texts are combined.
-   *
-   * `auto` as the size of a dimension makes chunks of at most 16 MB, decoded. The text `auto`, or a size such as
-   * `100MB`, gives every array chunks of at most that size, with about the same number of chunks along each
-   * dimension. Their lengths are multiples of the present ones; a chunk is divided only if it is larger than the
-   * limit itself.
-   */
-  readonly chunks?: ChunksOption | string | readonly string[] | undefined;
-  /**
-   * Shard shape, in the same notation as `chunks`. Shards consist of whole chunks; -1 is the whole dimension.
-   * `auto` makes shards of at most 256 MB, decoded; `none` removes shards. By default arrays keep their shards,
-   * unless `chunks` is given: then they have none.
-   */
-  readonly shards?: ChunksOption | string | readonly string[] | undefined;
-  /**
-   * Selects the arrays of a group that named chunk and shard sizes apply to: those with all of the named dimensions
-   * (`all`, the default), or with any of them (`any`).
-   */
-  readonly match?: DimensionMatch | undefined;
-  /**
-   * Changes to the values of arrays, by array name or glob: another data type, a `map` that computes new values,
-   * `unpack`, `pack`. `*` matches all numeric arrays except those that describe others, such as coordinates.
-   */
-  readonly arrays?: ArrayChanges | undefined;
-  /**
-   * New compressor: `zstd:5`, `none`, JSON, or a codec. A list such as `bitround:10,zstd:5` replaces all filters,
-   * compressors and checksums, in encoding order. Applies to the arrays that get new chunks or shards; to all
-   * arrays if neither is given.
-   */
-  readonly codec?: CodecOption | undefined;
-  /**
-   * The part to take: ranges by dimension name, for a single array also in order, or as text
-   * (`time=0:24,lat=10:20:2`; with labels `time=2019-03,lat=45..50`). A dimension with a single index stays, with
-   * one item.
-   *
-   * In a group, every array that has one of the dimensions is cut; arrays of another resolution are cut by their
-   * own coordinates, and other arrays are taken whole. Slicing one array also takes its coordinates and other
-   * arrays that describe it, cut in the same way; `sliceTo` then writes a group.
-   */
-  readonly slice?: SliceOption | string | undefined;
-  /**
-   * Rejects a slice (`invalid-selection`) if a sliced dimension has another length in a subgroup or in an array
-   * that describes the sliced one, without coordinates to select by. By default such nodes are taken whole, with a
-   * warning.
-   */
-  readonly strict?: boolean | undefined;
-  /** The format to write. */
-  readonly to?: ZarrFormat | undefined;
-  /** Information that the new format may drop: JSON pointers, as `loss-refused` reports them. */
-  readonly allowLoss?: readonly string[] | undefined;
-  /**
-   * Also writes documents of the second format for nodes that have two (a group migrated from v2 to v3 in place).
-   * By default these documents are left out, with a warning, unless the copy changes nothing.
-   */
-  readonly keepFormats?: boolean | undefined;
-  /** Rejects chunks and shards that leave the grid of every array unchanged (`invalid-option`). */
-  readonly mustChange?: boolean | undefined;
-}
-
-export const CHANGES: OptionNames<Changes> = {
-  ...LABEL_OPTIONS,
-  chunks: true,
-  shards: true,
-  match: true,
-  codec: true,
-  arrays: true,
-  slice: true,
-  strict: true,
-  to: true,
-  keepFormats: true,
-  allowLoss: true,
-  mustChange: true,
-};
 
 /** True if any change is requested. */
 export function changesAnything({ chunks, shards, codec, arrays, slice, to }: Changes): boolean {
@@ -311,4 +249,116 @@ export function recodeTo(codec: CodecOption, arrays: readonly GroupArray[], name
       throw isZarrflowError(error) ? error.addContext({ path }) : error;
     }
   };
+}
+
+/** Planned conversion of the values of an array. */
+export interface ArrayConversion {
+  /** How the array is read; absent if its values stay as stored. */
+  readonly reading?: ConvertedReading;
+  /** Converts metadata of the array, or of a part of it, in the target's format. */
+  readonly convert: (metadata: ArrayMetadata) => ArrayMetadata;
+  /** Filters that are removed because they compute with values of the old type. */
+  readonly filtersLeftOut?: readonly string[];
+}
+
+const PACK_OPTION: OptionNames<Exclude<PackOption, string>> = { dataType: true, scale: true, offset: true };
+
+const isRecord = (value: unknown) => isObject(value) && !Array.isArray(value);
+
+/** @throws `invalid-option` for unknown options, and for option values of a wrong type */
+function checkedChanges(changes: ValueChanges): ValueChanges {
+  const checked = checkedOptions(changes, VALUE_CHANGES);
+  const { unpack, pack, attributes, overflow } = checked;
+  assertRules(
+    { unpack, pack, attributes, overflow },
+    {
+      unpack: { expected: "true or false", holds: (value) => typeof value === "boolean" },
+      pack: {
+        expected: "a type such as int16, or an object such as { dataType, scale, offset }",
+        holds: (value) => typeof value === "string" || isRecord(value),
+      },
+      attributes: { expected: 'an object such as { units: "degC" }', holds: isRecord },
+      overflow: oneOf("error", "clamp"),
+    },
+  );
+  if (typeof pack === "object") assertKnown(pack, PACK_OPTION, "member");
+  return checked;
+}
+
+/** Requested changes of the values of an array. */
+export interface AskedValues extends ValueChanges {
+  /** True if the array was named, so that an impossible change is an error. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * Requested changes of each array, by path.
+ *
+ * @param root path of the opened node
+ * @param name name of the opened node, if it is an array
+ * @throws `invalid-option` for a name or glob that matches no array, and for unknown options
+ */
+export function valuesAsked(
+  option: ArrayChanges,
+  arrays: readonly GroupArray[],
+  root: { readonly path: string; readonly kind: "array" | "group"; readonly name?: string },
+): ReadonlyMap<string, AskedValues> {
+  if (!isRecord(option))
+    throw invalidOption(
+      "invalid value for the option `arrays`",
+      "an object of changes, whose members are names and globs of arrays",
+      option,
+    );
+  const asked = new Map<string, AskedValues>();
+  const describing = describingArrays(arrays);
+  const nameOf = ({ path }: GroupArray) =>
+    root.kind === "array" ? (root.name ?? lastName(path)) : belowPath(root.path, path);
+  const entries = Object.entries(option).map(([selector, changes]) => {
+    const checked = checkedChanges(changes);
+    const named = arrays.filter((array) => nameOf(array) === selector);
+    return { selector, changes: checked, named };
+  });
+  const rank = ({ selector, named }: (typeof entries)[number]) =>
+    named.length > 0 ? 2 : selector === "*" ? 0 : 1;
+  for (const entry of entries.toSorted((a, b) => rank(a) - rank(b))) {
+    const { selector, changes, named } = entry;
+    const matches = named.length > 0 ? undefined : globMatcher(selector);
+    const matched = matches ? arrays.filter((array) => matches(nameOf(array))) : named;
+    const isNamed = root.kind === "array" || !matches;
+    const meant = isNamed
+      ? matched
+      : matched.filter((array) => !describing.has(array.path) && isOfNumbers(array));
+    if (meant.length === 0) throw noneMeant(selector, matched, arrays.map(nameOf));
+    for (const { path } of meant) asked.set(path, { ...asked.get(path), ...changes, isNamed });
+  }
+  const all = [...asked.values()];
+  if (all.some(({ overflow }) => overflow === "clamp") && !all.some(mayOverflow))
+    throw withoutEffect({ option: "overflow" }, "no value becomes another one");
+  return asked;
+}
+
+function mayOverflow({ dataType, map, pack }: ValueChanges): boolean {
+  return [dataType, map, pack].some((change) => change !== undefined);
+}
+
+function noneMeant(
+  selector: string,
+  matched: readonly GroupArray[],
+  names: readonly string[],
+): ZarrflowError {
+  if (matched.length > 0) {
+    return new ZarrflowError(
+      "invalid-option",
+      `\`${selector}\` matches only coordinates, arrays that others name, and arrays that hold no numbers`,
+      { hint: "Give the name of an array to change it all the same." },
+    );
+  }
+  const near = nearestName(selector, names);
+  return new ZarrflowError("invalid-option", `\`arrays\` names \`${selector}\`, which no array is called`, {
+    hint: near ? `Did you mean \`${near}\`?` : `The arrays are ${names.join(", ") || "none"}.`,
+  });
+}
+
+function isOfNumbers({ metadata: { dataType } }: GroupArray): boolean {
+  return ["bool", "int", "uint", "float", "complex"].includes(dataType.kind);
 }

@@ -1,11 +1,12 @@
-import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
+import { askedSlice } from "../../hierarchy/parse-slice.ts";
 import { assertGridStrategy } from "../../hierarchy/read-options.ts";
 import { hasLabels, hasPoints } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { needsSeparator, otherFormatsLeftOut } from "../../plan/documents.ts";
 import { planHierarchy } from "../../plan/hierarchy-plan.ts";
-import type { NodeSpec, Plan, PlanPace, StoreProfiles } from "../../plan/plan.ts";
+import type { NodeSpec, NodeWarning, Plan, PlanPace, StoreProfiles } from "../../plan/plan.ts";
 import { type HierarchyPlanRequest, targetPath } from "../../plan/request.ts";
 import { withRetryEvents } from "../../run/events.ts";
 import type { ResumablePlan } from "../../run/run-identity.ts";
@@ -26,19 +27,28 @@ import { parseBytes } from "../../util/units.ts";
 import { existingNodes, filterPlan } from "../target/filter-plan.ts";
 import { assertApart, type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { TargetProbe } from "../target/target-probe.ts";
-import { askedSlice } from "./asked-slice.ts";
-import { type Changes, changesAnything } from "./changes.ts";
-import { readingWarnings } from "./chunk-separators.ts";
-import { PLANNING_OPTIONS, type PlanningOptions } from "./flow-options.ts";
+import { changesAnything } from "./changes.ts";
+import { type Changes, PLANNING_OPTIONS, type PlanningOptions, settingsOf } from "./flow-options.ts";
 import type { TakenItems } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
-import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
+import {
+  copiedNodes,
+  copiedWarning,
+  hasOtherFormat,
+  otherFormatOf,
+  readingWarnings,
+  undecodableOf,
+} from "./node-findings.ts";
 import { type OpenedSource, openSource } from "./open-source.ts";
 import { plannedEffects } from "./option-effects.ts";
-import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
-import { settingsOf } from "./settings.ts";
 import type { SlicedArray } from "./sliced-array.ts";
-import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
+import {
+  consolidatedGroups,
+  type SourceNodes,
+  type SourceNodesOptions,
+  sourceNodes,
+  wantedMetadata,
+} from "./source-nodes.ts";
 import { concurrencyOf, largestChunk, pacedAccess, profilesOf, usualConcurrency } from "./store-settings.ts";
 
 /** An open source and a plan that can be run once. */
@@ -100,8 +110,8 @@ export async function planFlow(
       const isSlicedArray = operation === "slice" && root.kind === "array" && bringsCompanions;
       const sliced = isSlicedArray ? await sliceOf(root, asked) : undefined;
       const readRoot = sliced?.root ?? root;
-      const planning = { ...asked, isPlain, sliced, notKnown };
-      const { watch, ...planned } = await planFrom(operation, readRoot, { target, probe }, planning);
+      const flow = openFlow(operation, readRoot, target, { ...asked, isPlain, sliced, notKnown });
+      const { watch, ...planned } = await planFrom(flow, probe);
       let closing: Promise<void> | undefined;
       const closeAll = () => {
         watch.end();
@@ -168,33 +178,108 @@ async function sliceOf(array: ZarrArray, options: PlanningOptions): Promise<Slic
   return slicedArray(array, options);
 }
 
-async function planFrom(
+type OpenFlowOptions = PlanningOptions &
+  Pick<SourceNodesOptions, "isPlain" | "sliced"> &
+  Pick<OpenedSource, "notKnown">;
+
+/** Collects what is known of a flow once its source is open. */
+function openFlow(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,
-  { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
-  options: PlanningOptions & Pick<SourceNodesOptions, "isPlain" | "sliced"> & Pick<OpenedSource, "notKnown">,
-): Promise<Omit<PlannedFlow, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
-  const { signal, maxMetadata, allowLoss, keepFormats = false } = options;
-  const concurrency = usualConcurrency(options.concurrency, root.spec, target.store);
+  target: NodeSpec,
+  options: OpenFlowOptions,
+) {
+  const { signal } = options;
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const isConverted = zarrFormat.name !== root.layout.zarrFormat;
-  const areDocumentsNew = isConverted || changesAnything(options);
   const takesKeys = isListable(root.store) && options.slice === undefined;
-  const copiesNotKnown = takesKeys && !isConverted;
-  const reading = sourceNodes(root, { ...options, areDocumentsNew, copiesNotKnown, takesKeys, concurrency });
+  return {
+    operation,
+    root,
+    /** The requested node: the root, or a sliced array in it. */
+    asked: options.sliced?.array ?? root,
+    target,
+    scratch: parseScratch(options.scratch, pacedAccess(options)),
+    zarrFormat,
+    isConverted,
+    /** True if keys that belong to no node are copied. */
+    takesKeys,
+    /** True if nodes that cannot be decoded are copied byte for byte. */
+    copiesNotKnown: takesKeys && !isConverted,
+    /** Options of requests for many nodes. */
+    reading: { concurrency: usualConcurrency(options.concurrency, root.spec, target.store), signal },
+    options,
+  };
+}
+
+type OpenFlow = ReturnType<typeof openFlow>;
+
+async function planFrom(
+  flow: OpenFlow,
+  probe: TargetProbe,
+): Promise<Omit<PlannedFlow, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
+  const { operation, root, target, zarrFormat, options } = flow;
+  const found = await readNodes(flow, probe);
+  const wanted = await changesOf(flow, found);
+  const existing = await existingNodes(target, zarrFormat.name, options);
+  const nodes = found.taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
+  const isShared = options.sliced !== undefined;
+  const watch = await SourceWatch.begin(nodes, [root.store], { isShared, signal: options.signal });
+  const request = await planRequest(flow, found, wanted, nodes);
+  const pace = await paceOf(flow, nodes, wanted.conversions);
+
+  const { include, exclude, ifExists } = options;
+  const { all, companions, excluded } = found;
+  const filter = {
+    ...(include && { include }),
+    ...(exclude && { exclude }),
+    ...(companions.length > 0 && { companions }),
+  };
+  const planned = new Set(nodes.map(({ path }) => path));
+  const leftOut = [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))];
+  const planWith = async (profiles: StoreProfiles, other: PlanPace = pace): Promise<Plan> => {
+    const plan = await planHierarchy({ ...request, ...other, profiles });
+    const filtered = filterPlan(plan, { filter, leftOut, existing, ifExists, nodes: all });
+    return { ...filtered, ...(wanted.kept.length > 0 && { chunksKept: wanted.kept }) };
+  };
+  const places = { source: root.spec, target: target.store, scratch: flow.scratch };
+  const plan = await planWith(profilesOf(places, options.storeProfile));
+  return {
+    plan: { ...plan, warnings: [...effectsOn(flow, plan, found, pace), ...plan.warnings] },
+    planWith,
+    pace,
+    settings: settingsOf(options, { operation, source: root, target, conversions: wanted.conversions }),
+    taken: wanted.takenItems,
+    watch,
+    sourceDocuments: () => textHash(JSON.stringify(watch.states())),
+    documentStates: () => watch.states(),
+    sourceDocument: (key) => watch.document(root.store, key),
+    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, concurrency: pace.concurrency }),
+  };
+}
+
+/** Reads the nodes to take while the target's surroundings are read. @throws `target-exists` for a target in the source */
+async function readNodes(flow: OpenFlow, probe: TargetProbe): Promise<SourceNodes> {
+  const { root, target, zarrFormat, isConverted, takesKeys, copiesNotKnown, reading, options } = flow;
+  const { maxMetadata, signal } = options;
+  const areDocumentsNew = isConverted || changesAnything(options);
+  const nodes = sourceNodes(root, { ...options, ...reading, areDocumentsNew, copiesNotKnown, takesKeys });
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
-  await Promise.allSettled([reading, placing]);
-  const { all, taken, companions, excluded, notKnown, warnings, ...found } = await reading;
-  const scratch = parseScratch(options.scratch, pacedAccess(options));
+  await Promise.allSettled([nodes, placing]);
+  const found = await nodes;
   for (const place of options.sliced?.places ?? [root]) await assertApart(place, target.store);
   await placing;
-  const asked = options.sliced?.array ?? root;
+  return found;
+}
+
+/** Finds the changes of the nodes to take, and what is known about them before they are planned. */
+async function changesOf(flow: OpenFlow, found: SourceNodes) {
+  const { root, asked, zarrFormat, isConverted, copiesNotKnown, reading, options } = flow;
+  const { all, taken, excluded } = found;
   const wanted = await wantedMetadata({ root, asked, all, taken, excluded }, zarrFormat.name, options);
-  const { converted, kept, conversions, takenItems } = wanted;
   const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
-  const left = await undecodableOf(arrays, { concurrency, signal });
-  // arrays of a group that cannot be decoded are copied unchanged; for a single array, the change fails with an
-  // error
+  const left = await undecodableOf(arrays, reading);
+  // Arrays of a group that cannot be decoded are copied unchanged; for a single array, the change fails with an error.
   const change: typeof wanted.change = (path, metadata) =>
     root.kind === "group" && left.has(path) ? undefined : wanted.change(path, metadata);
   const changed =
@@ -203,42 +288,41 @@ async function planFrom(
     isConverted ||
     taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
-  const keptFormat =
-    keepFormats && changed
-      ? await otherFormatOf(root, taken, { isConverted, concurrency, signal })
-      : undefined;
-  const leavesFormat = changed && !keepFormats && taken.some(hasOtherFormat);
-  const existing = await existingNodes(target, zarrFormat.name, options);
-  const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
-  const watch = await SourceWatch.begin(nodes, [root.store], {
-    isShared: options.sliced !== undefined,
-    signal,
-  });
-  const missing = await missingChunks({
-    nodes,
-    converted: converted.metadata,
+  const keepsFormats = options.keepFormats && changed;
+  const leavesFormat = !options.keepFormats && changed && taken.some(hasOtherFormat);
+  return {
+    ...wanted,
     change,
-    to: zarrFormat.name,
-    allowLoss,
-    concurrency,
-    signal,
-  });
-  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const stores = [root.spec, target.store];
-  const inFlight = concurrencyOf({
-    concurrency: options.concurrency,
-    stores,
-    maxMemory,
-    chunkBytes: largestChunk(nodes),
-  });
-  const planned = new Set(nodes.map(({ path }) => path));
+    changed,
+    keptFormat: keepsFormats ? await otherFormatOf(root, taken, { isConverted, ...reading }) : undefined,
+    warnings: [
+      ...found.warnings,
+      ...wanted.converted.warnings,
+      ...readingWarnings(taken, root),
+      ...(leavesFormat ? [otherFormatsLeftOut] : []),
+      ...(options.notKnown ? [copiedWarning("", options.notKnown)] : []),
+      ...[...left].map(([path, error]) => copiedWarning(belowPath(root.path, path), error)),
+    ],
+  };
+}
+
+type WantedChanges = Awaited<ReturnType<typeof changesOf>>;
+
+/** @param nodes the nodes to take that the target does not have yet */
+async function planRequest(
+  flow: OpenFlow,
+  found: SourceNodes,
+  { converted, warnings, change, changed, keptFormat }: WantedChanges,
+  nodes: readonly ZarrNode[],
+): Promise<Omit<HierarchyPlanRequest, keyof PlanPace>> {
+  const { operation, root, target, scratch, zarrFormat, takesKeys, reading, options } = flow;
+  const { allowLoss, notKnown, strategy } = options;
+  const { metadata } = converted;
+  const to = zarrFormat.name;
+  const missing = await missingChunks({ nodes, converted: metadata, change, to, allowLoss, ...reading });
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
-  const hasFunction = [...conversions.values()].some(
-    ({ reading: { planned } = {} }) => planned?.map && "function" in planned.map,
-  );
-  const threads = await threading(root, target, scratch, { ...options, hasFunction });
-  const pace = { maxMemory, ...inFlight, ...threads };
-  const request: HierarchyPlanRequest = {
+  const planned = new Set(nodes.map(({ path }) => path));
+  return {
     operation,
     source: {
       store: root.spec,
@@ -247,20 +331,9 @@ async function planFrom(
     },
     target,
     nodes,
-    copied: await copiedNodes([...notKnown, ...(options.notKnown ? [root] : [])], root, {
-      concurrency,
-      signal,
-    }),
+    copied: await copiedNodes([...found.notKnown, ...(notKnown ? [root] : [])], root, reading),
     zarrFormat,
-    converted: {
-      metadata: converted.metadata,
-      warnings: [
-        ...[...warnings, ...converted.warnings, ...readingWarnings(taken, root)],
-        ...(leavesFormat ? [otherFormatsLeftOut] : []),
-        ...(options.notKnown ? [copiedWarning("", options.notKnown)] : []),
-        ...[...left].map(([path, error]) => copiedWarning(belowPath(root.path, path), error)),
-      ],
-    },
+    converted: { metadata, warnings },
     missing,
     change,
     ...(allowLoss && { allowLoss }),
@@ -268,57 +341,49 @@ async function planFrom(
     copyKeys: takesKeys,
     changed,
     consolidated: areConsolidatedWritten
-      ? (found.consolidated ?? (await consolidatedGroups(nodes, { concurrency, signal }))).filter((path) =>
-          planned.has(path),
-        )
+      ? (found.consolidated ?? (await consolidatedGroups(nodes, reading))).filter((path) => planned.has(path))
       : [],
-    ...pace,
     scratch,
-    strategy: possibleStrategy(options.strategy, scratch),
+    strategy: possibleStrategy(strategy, scratch),
   };
-  const { include, exclude } = options;
-  const leftOut = [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))];
-  const planWith = async (profiles: StoreProfiles, other: PlanPace = pace): Promise<Plan> => {
-    const filtered = filterPlan(await planHierarchy({ ...request, ...other, profiles }), {
-      filter: {
-        ...(include && { include }),
-        ...(exclude && { exclude }),
-        ...(companions.length > 0 && { companions }),
-      },
-      leftOut,
-      existing,
-      ifExists: options.ifExists,
-      nodes: all,
-    });
-    return { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) };
-  };
-  const places = { source: root.spec, target: target.store, scratch };
-  const plan = await planWith(profilesOf(places, options.storeProfile));
-  const { singleThreadReason } = threads;
-  const known = {
+}
+
+/** The memory, requests and threads that the run may use. */
+async function paceOf(
+  { root, target, scratch, options }: OpenFlow,
+  nodes: readonly ZarrNode[],
+  conversions: WantedChanges["conversions"],
+): Promise<PlanPace> {
+  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const stores = [root.spec, target.store];
+  const chunkBytes = largestChunk(nodes);
+  const inFlight = concurrencyOf({ concurrency: options.concurrency, stores, maxMemory, chunkBytes });
+  const hasFunction = [...conversions.values()].some(
+    ({ reading: { planned } = {} }) => planned?.map && "function" in planned.map,
+  );
+  const threads = await threading(root, target, scratch, { ...options, hasFunction });
+  return { maxMemory, ...inFlight, ...threads };
+}
+
+/** Warns about options without effect. @throws `invalid-option` */
+function effectsOn(
+  { root, asked, scratch, options }: OpenFlow,
+  plan: Plan,
+  { taken }: SourceNodes,
+  { singleThreadReason }: PlanPace,
+): NodeWarning[] {
+  const slice = options.slice === undefined ? undefined : askedSlice(options.slice, {});
+  return plannedEffects({
     options,
     plan,
     root: asked,
     taken,
     source: root.spec,
     scratch,
-    hasLabels: options.slice !== undefined && hasLabels(askedSlice(options.slice, {})),
-    hasPoints: options.slice !== undefined && hasPoints(askedSlice(options.slice, {})),
+    hasLabels: slice !== undefined && hasLabels(slice),
+    hasPoints: slice !== undefined && hasPoints(slice),
     singleThreadReason,
-  };
-  const effects = plannedEffects(known);
-  return {
-    plan: { ...plan, warnings: [...effects, ...plan.warnings] },
-    planWith,
-    pace,
-    settings: settingsOf(options, { operation, source: root, target, conversions }),
-    taken: takenItems,
-    watch,
-    sourceDocuments: () => textHash(JSON.stringify(watch.states())),
-    documentStates: () => watch.states(),
-    sourceDocument: (key) => watch.document(root.store, key),
-    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, concurrency: inFlight.concurrency }),
-  };
+  });
 }
 
 /** Decides how many threads run the tasks, and why only one does if more could. */

@@ -65,7 +65,7 @@ async function openRoot(
     if (!mayBePlain || !isZarrflowError(error)) throw error;
     const notKnown = isNotKnown(error) ? error : undefined;
     if (notKnown === undefined && error.code !== "not-found") throw error;
-    const { openKeyPrefix } = await import("./open-key-prefix.ts");
+    const { openKeyPrefix } = await import("../../hierarchy/open/open-key-prefix.ts");
     const root = await openKeyPrefix(source, opening);
     if (root === undefined) throw error;
     return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true, notKnown };

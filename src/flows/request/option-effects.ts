@@ -10,9 +10,9 @@ import { isZip, storeTraits } from "../../stores/store-traits.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { listed } from "../../util/names.ts";
 import { type IdleOption, withoutEffect, withoutShared } from "../../util/options.ts";
-import type { Changes } from "./changes.ts";
-import type { PlanningOptions } from "./flow-options.ts";
-import { hasOtherFormat } from "./other-formats.ts";
+import type { Changes, PlanningOptions } from "./flow-options.ts";
+
+import { hasOtherFormat } from "./node-findings.ts";
 import { nearestReason } from "./slice-indices.ts";
 import { profiledSides } from "./store-settings.ts";
 

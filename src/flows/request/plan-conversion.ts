@@ -8,10 +8,10 @@ import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/con
 import { type FixedDataType, isFixed, sameDataType } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
+import { otherNames } from "../../meta/documents.ts";
 import { floatBytes, integerBytes } from "../../meta/number-kinds.ts";
 import { filtersOfValues, retypedCodecs } from "../../meta/recode.ts";
 import type { PlannedConversion } from "../../plan/plan.ts";
-import type { ConvertedReading } from "../../plan/request.ts";
 import { decoderOf, numberCodingOf, numberOfItem } from "../../run/slabs/decoder.ts";
 import { convertedFill, keepsMissing } from "../../run/values/convert-values.ts";
 import { conversionOf, convertedMetadata, keepFunction } from "../../run/values/converted-array.ts";
@@ -20,23 +20,8 @@ import type { Selection } from "../../streams/selection.ts";
 import { toBase64 } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain, type JsonObject, type JsonValue } from "../../util/json-value.ts";
-import {
-  type ArrayChanges,
-  type AskedValues,
-  type PackedType,
-  type PackOption,
-  valuesAsked,
-} from "./value-changes.ts";
-
-/** Planned conversion of the values of an array. */
-export interface ArrayConversion {
-  /** How the array is read; absent if its values stay as stored. */
-  readonly reading?: ConvertedReading;
-  /** Converts metadata of the array, or of a part of it, in the target's format. */
-  readonly convert: (metadata: ArrayMetadata) => ArrayMetadata;
-  /** Filters that are removed because they compute with values of the old type. */
-  readonly filtersLeftOut?: readonly string[];
-}
+import { type ArrayConversion, type AskedValues, valuesAsked } from "./changes.ts";
+import type { ArrayChanges, PackedType, PackOption } from "./flow-options.ts";
 
 export interface PlanConversionOptions extends RangeOptions {
   /** Metadata of the array in the target's format. */
@@ -324,14 +309,18 @@ function newAttributes(
   { unpack, pack, replaceMissing, map }: PlannedConversion,
   { to, fill, format, path }: NewArrayValues,
 ): JsonObject {
-  const without = (names: readonly string[]) => omit(attributes, names);
   const missing = fill && writesMissing(format) ? writeMissing(fill, to) : undefined;
   const marked: JsonObject = missing === undefined ? {} : { [FILL_VALUE_ATTRIBUTE]: missing };
   if (pack) {
     const { scale, offset } = pack;
-    return { ...without([...PACKING, ...STORED]), scale_factor: scale, add_offset: offset, ...marked };
+    return {
+      ...otherNames(attributes, [...PACKING, ...STORED]),
+      scale_factor: scale,
+      add_offset: offset,
+      ...marked,
+    };
   }
-  if (unpack) return { ...without([...PACKING, ...STORED]), ...(replaceMissing && marked) };
+  if (unpack) return { ...otherNames(attributes, [...PACKING, ...STORED]), ...(replaceMissing && marked) };
   if (packingOf(from, attributes)?.reread && !map) {
     throw new ZarrflowError(
       "unsupported-operation",
@@ -343,11 +332,9 @@ function newAttributes(
     );
   }
   const recast = recastAttributes(attributes, from, to, format);
-  return replaceMissing ? { ...omit(recast, ["missing_value", FILL_VALUE_ATTRIBUTE]), ...marked } : recast;
-}
-
-function omit(attributes: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)));
+  return replaceMissing
+    ? { ...otherNames(recast, ["missing_value", FILL_VALUE_ATTRIBUTE]), ...marked }
+    : recast;
 }
 
 /**

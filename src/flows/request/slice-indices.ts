@@ -28,7 +28,7 @@ export interface SliceReading extends LabelOptions {
 /** Calls `askedSlice`, loading it only if there are texts or labels. */
 export async function rangesAsked(option: SliceOption | string, { sel }: LabelOptions): Promise<SliceOption> {
   if (typeof option !== "string" && sel === undefined) return option;
-  return (await import("./asked-slice.ts")).askedSlice(option, { ...(sel && { sel }) });
+  return (await import("../../hierarchy/parse-slice.ts")).askedSlice(option, { ...(sel && { sel }) });
 }
 
 /** Asserts that `nearest` is used with labels. @throws `invalid-option` */

@@ -9,7 +9,7 @@ import { type KeyFilter, pathFilter } from "../../plan/key-filter.ts";
 import { childSpec } from "../../stores/store-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow } from "../../util/node-path.ts";
-import { companionsOf } from "./coordinates.ts";
+import { companionsOf } from "./group-arrays.ts";
 import { withPace } from "./store-settings.ts";
 
 /** A sliced array and the arrays that describe it, as members of the nearest group that contains all of them. */

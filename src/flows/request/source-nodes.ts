@@ -1,32 +1,30 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import { nameOf, type ZarrArray, type ZarrGroup, type ZarrNode } from "../../hierarchy/node.ts";
-
 import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
+import { askedSlice } from "../../hierarchy/parse-slice.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
-import { type KeyFilter, pathFilter, takenNodes } from "../../plan/key-filter.ts";
+import { type KeyFilter, type PathFilter, pathFilter, takenNodes } from "../../plan/key-filter.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
 import type { NodesInFormat } from "../../plan/request.ts";
-import type { StoreOptions } from "../../stores/store.ts";
+import { isListable, type ListableStore, type StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
+import { firstOf, nearestName } from "../../util/names.ts";
+import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
 import { axesOf } from "./arrays-below.ts";
-import { askedSlice } from "./asked-slice.ts";
-import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
-import { withChunkSeparators } from "./chunk-separators.ts";
+import { type ArrayConversion, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import type { RegriddedNode } from "./converted-nodes.ts";
-import type { TakenWhole } from "./group-arrays.ts";
+import type { Changes } from "./flow-options.ts";
+import { companionsOf, type TakenWhole } from "./group-arrays.ts";
 import type { OtherRanges, otherResolutions } from "./image-slice.ts";
-import { copiedWarning } from "./not-known.ts";
-import type { ArrayConversion } from "./plan-conversion.ts";
+import { copiedWarning, withChunkSeparators } from "./node-findings.ts";
 import { aboutCoordinates, coordinatesAbove, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
-import { unmatchedGlobs } from "./unmatched-globs.ts";
 
 /** The nodes of a source. */
 export interface SourceNodes {
@@ -129,7 +127,6 @@ async function chosenNodes(
   if (filter === undefined) return { chosen: all, companions: [] };
   const chosen = takenNodes(all, filter);
   if (!areTaken || include.length === 0 || root.kind === "array") return { chosen, companions: [] };
-  const { companionsOf } = await import("./coordinates.ts");
   const byPath = new Map(all.map((node) => [node.path, node]));
   const arrays = chosen.filter((node) => node.kind === "array");
   const find = (path: string) =>
@@ -337,4 +334,103 @@ async function axesToWrite(
 ): Promise<readonly string[] | undefined> {
   if (root.kind === "group" || to !== "v3") return undefined;
   return axesFromAbove(root, signal);
+}
+
+interface FilteredNodes extends StoreOptions {
+  readonly root: ZarrNode;
+  /** All nodes except those that were left out without being opened. */
+  readonly nodes: readonly ZarrNode[];
+  /** Paths of nodes that were left out. */
+  readonly excluded: readonly string[];
+  /** True if keys outside Zarr nodes are taken too. */
+  readonly takesKeys: boolean;
+}
+
+/**
+ * Warns about globs that match nothing.
+ *
+ * @throws `invalid-option` for one to include, unless it is a pattern and another one matches
+ */
+export async function unmatchedGlobs(
+  { root, nodes, excluded, takesKeys, signal }: FilteredNodes,
+  { include = [], exclude = [] }: KeyFilter,
+): Promise<NodeWarning[]> {
+  const paths = nodes.map(({ path }) => belowPath(root.path, path)).filter((path) => path !== "");
+  const leftOut = excluded.map((path) => belowPath(root.path, path));
+  const excluding = exclude.length > 0 ? pathFilter({ exclude }) : undefined;
+  const isExcluded = (path: string) => excluding?.isExcluded(path) === true;
+  const open = [
+    ...[include].flat().map((glob) => globAsked(glob, "include")),
+    ...[exclude].flat().map((glob) => globAsked(glob, "exclude")),
+  ].filter(({ glob, name, matches }) => {
+    if (name === "include") return !paths.some((path) => matches(path) && !isExcluded(path));
+    if (paths.some(matches)) return false;
+    // A group that another glob excludes was not opened, so the glob may match below it.
+    return !leftOut.some((path) => matches(path) || isAtOrBelow(glob.replace(/^\//, ""), path));
+  });
+  const unmatched = new Set(open);
+  const { store } = root;
+  if (open.length > 0 && takesKeys && isListable(store)) {
+    for await (const key of otherKeys(store, { root, nodes, excluded, signal })) {
+      for (const asked of unmatched) {
+        if (asked.matches(key) && (asked.name === "exclude" || !isExcluded(key))) unmatched.delete(asked);
+      }
+      if (unmatched.size === 0) break;
+    }
+  }
+  const areAllUnmatched =
+    [include].flat().length === [...unmatched].filter((one) => one.name === "include").length;
+  return [...unmatched].map(({ glob, name, matches }) => {
+    const areExcluded = name === "include" && [...paths, ...leftOut].some(matches);
+    const message = areExcluded
+      ? `all that \`${glob}\` includes is excluded`
+      : `nothing matches the glob \`${glob}\` to ${name}`;
+    const hint = areExcluded ? "Omit one of the two." : hintFor(glob, paths);
+    if (name === "include" && (areAllUnmatched || !/[*?[{]/.test(glob))) {
+      throw new ZarrflowError("invalid-option", message, { hint });
+    }
+    return { code: "nothing-matches", option: name, message, hint };
+  });
+}
+
+interface AskedGlob {
+  readonly glob: string;
+  readonly name: "include" | "exclude";
+  readonly matches: PathFilter["isTaken"];
+}
+
+function globAsked(glob: string, name: AskedGlob["name"]): AskedGlob {
+  const filter = pathFilter({ include: glob });
+  return { glob, name, matches: (path) => filter?.isTaken(path) === true };
+}
+
+const DOCUMENT = /(?:^|\/)(?:\.z(?:array|attrs|group|metadata)|zarr\.json)$/;
+
+/** Yields keys that belong to no node, as paths below the root. Does not list arrays and excluded nodes. */
+async function* otherKeys(
+  store: ListableStore,
+  { root, nodes, excluded, signal }: Omit<FilteredNodes, "takesKeys">,
+): AsyncGenerator<string> {
+  const arrays = nodes.flatMap(({ kind, path }) => (kind === "array" ? [path] : []));
+  const closed = new Set([...arrays, ...excluded]);
+  const prefixes = [root.path === "" ? "" : `${root.path}/`];
+  for (let prefix = prefixes.pop(); prefix !== undefined; prefix = prefixes.pop()) {
+    const listing = store.listDirectory(prefix, { signal, onUnreadable: () => {} });
+    for await (const entry of listing) {
+      if ("prefix" in entry) {
+        if (!closed.has(entry.prefix.replace(/\/$/, ""))) prefixes.push(entry.prefix);
+      } else if (!DOCUMENT.test(entry.key)) yield belowPath(root.path, entry.key);
+    }
+  }
+}
+
+function hintFor(glob: string, paths: readonly string[]): string {
+  const parts = glob.split(",");
+  if (parts.length > 1 && !/[{[]/.test(glob)) return `Repeat the flag for each name, or write \`{${glob}}\`.`;
+  const name = lastName(glob.replace(/^\.?\//, ""));
+  const near = nearestName(glob, glob.includes("/") ? paths : paths.map(lastName));
+  const meant = near ?? paths.find((path) => lastName(path) === name);
+  if (meant !== undefined) return `Did you mean \`${meant}\`?`;
+  if (paths.length === 0) return "The source has no arrays and groups below it.";
+  return `Its arrays and groups are ${firstOf(paths)}.`;
 }

@@ -20,7 +20,7 @@ import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, isAtOrBelow, normalisePath } from "../../util/node-path.ts";
-import type { Changes } from "../request/changes.ts";
+import type { Changes } from "../request/flow-options.ts";
 
 /**
  * The place a flow writes to: a URL; a store of zarrflow or zarrita, or a path in one, where values are visible as

@@ -29,7 +29,7 @@ import { pointerTo } from "../../util/json-value.ts";
 import { compareUtf8 } from "../../util/names.ts";
 import { ancestorPaths, folderOf, joinKey } from "../../util/node-path.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
-import { withChunkSeparators } from "../request/chunk-separators.ts";
+import { withChunkSeparators } from "../request/node-findings.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 
 /** The nodes of a hierarchy that can be read. */

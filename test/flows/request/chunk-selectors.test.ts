@@ -1,8 +1,8 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
-import type { Changes } from "../../../src/flows/request/changes.ts";
 import type { ChunkSize } from "../../../src/flows/request/chunk-option.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
+import type { Changes } from "../../../src/flows/request/flow-options.ts";
 import { copy, openArray, rechunk } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";

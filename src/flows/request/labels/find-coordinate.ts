@@ -6,7 +6,7 @@ import { ancestorsOf, isUnreadableAbove, openNode } from "../../../hierarchy/ope
 import { describeDataType } from "../../../meta/describe.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { isAtOrBelow, joinKey } from "../../../util/node-path.ts";
-import { isCoordinate, type NamedArrays } from "../coordinates.ts";
+import { isCoordinate, type NamedArrays } from "../group-arrays.ts";
 import { Coordinate, type CoordinateOptions, labelScaleOf } from "./coordinate.ts";
 
 /** An array, and optionally the open nodes around it. */

@@ -3,6 +3,7 @@ import { nameOf, type ZarrArray } from "../../../hierarchy/node.ts";
 import { type CyclicRange, storedHolds } from "../../../hierarchy/slice-option.ts";
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { lastName } from "../../../util/node-path.ts";
+import { modulo } from "../../../util/numbers.ts";
 import type { Coordinate, Key } from "./coordinate.ts";
 
 /** A coordinate with longitudes all around the globe. */
@@ -85,7 +86,7 @@ export function cellOf(
   const at = longitudes[item] ?? 0;
   const beside = (by: number) => longitudes[(item + by + items) % items] ?? 0;
   const [before, after] = isEastward ? [beside(-1), beside(1)] : [beside(1), beside(-1)];
-  const ahead = (from: number, to: number) => (((to - from) % FULL_TURN) + FULL_TURN) % FULL_TURN;
+  const ahead = (from: number, to: number) => modulo(to - from, FULL_TURN);
   return [at - ahead(before, at) / 2, at + ahead(at, after) / 2];
 }
 
@@ -142,7 +143,7 @@ export function itemNear(circle: Circle, longitude: number, isExact: boolean): n
   let nearest: number | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (let item = 0; item < items; item++) {
-    const ahead = ((((longitudes[item] ?? 0) - longitude) % FULL_TURN) + FULL_TURN) % FULL_TURN;
+    const ahead = modulo((longitudes[item] ?? 0) - longitude, FULL_TURN);
     const away = Math.min(ahead, FULL_TURN - ahead);
     if (away < least || (away === least && ahead === away)) {
       least = away;

@@ -2,6 +2,7 @@ import type { CyclicRange, IndexRange, Label, LabelRange } from "../../../hierar
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/names.ts";
+import { modulo } from "../../../util/numbers.ts";
 import { type Coordinate, compareLabels, type Interval, type Key } from "./coordinate.ts";
 import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 
@@ -116,7 +117,7 @@ function noneAround(
   { west, east }: { readonly west: number; readonly east: number },
 ): ZarrflowError {
   const { text } = coordinate.scale;
-  const ahead = (degrees: number) => ((degrees % FULL_TURN) + FULL_TURN) % FULL_TURN;
+  const ahead = (degrees: number) => modulo(degrees, FULL_TURN);
   const nearest = (away: (longitude: number) => number) =>
     asTyped(text(longitudes.slice(0, items).reduce((best, one) => (away(one) < away(best) ? one : best))));
   const before = nearest((longitude) => ahead(west - longitude));

@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
+import { modulo } from "../../../util/numbers.ts";
 import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
 
@@ -418,7 +419,7 @@ function datetimeCoding(unit: string, scale: number): TimeCoding {
     const perCount = unit === "Y" ? 12 : 1;
     return coding((count) => {
       const months = Number(count) * perCount;
-      const month = ((months % 12) + 12) % 12;
+      const month = modulo(months, 12);
       const day = { year: 1970 + (months - month) / 12, month: month + 1, day: 1 };
       return BigInt(calendar.dayNumber(day) ?? 0) * NS_PER_DAY;
     });

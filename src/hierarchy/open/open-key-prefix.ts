@@ -1,10 +1,10 @@
-import { type ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
-import { closeOpened, locate, type OpenSource } from "../../hierarchy/open/open.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { isListable, type ListableStore, type Store, type StoreOptions } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
+import { type ZarrArray, ZarrGroup } from "../node.ts";
+import { closeOpened, locate, type OpenSource } from "./open.ts";
 
 /** Opens a place with keys, but without a node, as a group without documents; undefined if it has no keys. */
 export async function openKeyPrefix(
