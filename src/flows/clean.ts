@@ -1,8 +1,7 @@
 import { removeLeftScratch } from "../run/scratch/open-scratch.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import type { StoreSpec } from "../stores/store.ts";
-import { leftoversAt } from "../targets/leftovers.ts";
-import type { Leftover } from "../targets/upload-leftovers.ts";
+import { type Leftover, leftoversAt } from "../targets/leftovers.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";

@@ -10,9 +10,8 @@ import {
 } from "../stores/store.ts";
 import { childSpec } from "../stores/store-spec.ts";
 import { openStore, openStoreIfThere } from "../stores/url.ts";
-import { assertNoneInside } from "../targets/control-folder.ts";
 import { assertNotBuilt } from "../targets/index.ts";
-import { assertUnlocked, PrefixLock } from "../targets/prefix-lock.ts";
+import { assertNoneInside, assertUnlocked, StoreLock } from "../targets/store-lock.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, joinKey } from "../util/node-path.ts";
 import { createAncestors, formatAbove, isOfMetadata } from "./create/assertions.ts";
@@ -167,7 +166,7 @@ export async function lockPlace(
   { isArray = false, signal }: LockPlaceOptions = {},
 ): Promise<LockedPlace> {
   await assertUnlockedAbove(hierarchyAround, { signal });
-  const lock = await PrefixLock.take(hierarchyAround.store, {
+  const lock = await StoreLock.take(hierarchyAround.store, {
     key: joinKey(hierarchyAround.path, LOCK_NAME),
     signal,
   });

@@ -3,7 +3,7 @@ import { DOCUMENT_NAMES } from "../stores/key.ts";
 import { isListable, isWritable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
 import { openStoreIfThere } from "../stores/url.ts";
-import { isOfRun, readLock } from "../targets/lock-record.ts";
+import { isOfRun, readLock } from "../targets/store-lock.ts";
 import { ValueJournal } from "../targets/value-journal.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";

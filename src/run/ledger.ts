@@ -1,7 +1,7 @@
 import type { PlanPace, StoreProfiles } from "../plan/plan.ts";
 import type { Journal, StoreOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
-import { valueText } from "../targets/holds-value.ts";
+import { valueText } from "../targets/contents.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
 import { isObject } from "../util/options.ts";
@@ -277,7 +277,7 @@ export interface DoneBefore {
 export interface DoneBeforeOptions extends StoreOptions {
   /** Number of tasks of the plan. */
   readonly tasks: number;
-  readonly holds: NonNullable<TargetBuild["holds"]>;
+  readonly hasValue: NonNullable<TargetBuild["hasValue"]>;
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
 }
@@ -299,7 +299,7 @@ export function nothingDone(tasks: number): DoneBefore {
  */
 export async function doneBefore(
   journal: Pick<Journal, "lines" | "boot">,
-  { tasks, holds, concurrency, signal }: DoneBeforeOptions,
+  { tasks, hasValue, concurrency, signal }: DoneBeforeOptions,
 ): Promise<DoneBefore> {
   const done = nothingDone(tasks);
   const { boot } = journal;
@@ -327,7 +327,7 @@ export async function doneBefore(
     }
   };
   const check = async ({ task, entries }: Claim, context: StoreOptions) => {
-    for (const entry of entries) if (!(await holds(entry, context))) return;
+    for (const entry of entries) if (!(await hasValue(entry, context))) return;
     if (task === undefined) for (const entry of entries) done.values.add(valueText(entry));
     else if (!done.tasks.has(task)) {
       done.tasks.add(task);

@@ -6,7 +6,7 @@ import type { Warning } from "../plan/warnings.ts";
 import type { Store, StoredValue, StoreOptions, TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
-import { valueText } from "../targets/holds-value.ts";
+import { valueText } from "../targets/contents.ts";
 import type { JointRun } from "../targets/options.ts";
 import { followSignals } from "../util/abort.ts";
 import { type ErrorCode, isZarrflowError } from "../util/errors.ts";
@@ -74,7 +74,7 @@ export interface RunPlanOptions extends WithWorkersOptions {
  */
 export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions): Promise<RunReport> {
   const { build } = others;
-  const following = followSignals(signal, build.lost);
+  const following = followSignals(signal, build.lockLost);
   const options = { ...others, signal: following.signal };
   const started = performance.now();
   const { ledger, before } = await openLedger(plan, options).catch(async (error) => {
@@ -99,7 +99,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
       keysWritten: log.keys,
       ...verified,
       ...uncheckedIn(options.source),
-      ...(build.holds && { tasksResumed: before.tasks.size, keysResumed: log.resumed.keys }),
+      ...(build.hasValue && { tasksResumed: before.tasks.size, keysResumed: log.resumed.keys }),
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
     };
@@ -128,18 +128,18 @@ async function openLedger(
   plan: Plan,
   { build, identity, planned, verify = false, fsync = false, part, signal }: RunPlanOptions,
 ): Promise<{ readonly ledger: Ledger; readonly before: DoneBefore }> {
-  const { journal, holds } = build;
+  const { journal, hasValue } = build;
   const tasks = plan.stages.reduce((sum, inStage) => sum + inStage, 0);
   if (journal === undefined || identity === undefined) {
     return { ledger: verify === false ? noLedger : new MemoryLedger(), before: nothingDone(tasks) };
   }
-  const before = holds
-    ? await doneBefore(journal, { tasks, holds, concurrency: plan.execution.concurrency, signal })
+  const before = hasValue
+    ? await doneBefore(journal, { tasks, hasValue, concurrency: plan.execution.concurrency, signal })
     : nothingDone(tasks);
   part?.assertDone?.(before.tasks);
   const isDurable = fsync || journal.isDurable === true;
   const ledger = JournalLedger.begin(journal, {
-    identity: holds ? undefined : identity,
+    identity: hasValue ? undefined : identity,
     profiles: plan.profiles,
     ...planned,
     fsync: isDurable,
@@ -159,7 +159,7 @@ function isKept(
   log: RunLog | undefined,
 ): boolean {
   if (stop === undefined || build.keep === undefined) return false;
-  const hasDoneAny = build.holds !== undefined || log?.hasDoneAny === true;
+  const hasDoneAny = build.hasValue !== undefined || log?.hasDoneAny === true;
   return hasDoneAny && !(isZarrflowError(error) && LOSING.includes(error.code));
 }
 
@@ -217,7 +217,7 @@ async function fill(
     const isDone = (value: StoredValue) => before.values.has(valueText(value));
     await others?.copyTo(build.store, {
       skipChecksum: verify === false && !isShare,
-      ...(build.holds && { isDone }),
+      ...(build.hasValue && { isDone }),
       budget,
       buffers,
       log,

@@ -380,7 +380,7 @@ export interface TargetBuild {
    * Returns true if the build contains a value as an earlier run recorded it. Present if that run left the build
    * unfinished.
    */
-  holds?(value: StoredValue, options?: StoreOptions): Promise<boolean>;
+  readonly hasValue?: (value: StoredValue, options?: StoreOptions) => Promise<boolean>;
   /**
    * Spec by which other threads can open and write the same build, as `exclusive` owners. Absent if there is a
    * single writer.
@@ -389,7 +389,7 @@ export interface TargetBuild {
   /** True if values are written directly to their final place, so that only the missing documents hide them. */
   readonly isInPlace?: boolean;
   /** Aborted when another run has taken the place over: nothing may be written from then on. */
-  readonly lost?: AbortSignal;
+  readonly lockLost?: AbortSignal;
   /**
    * Checks that no other run has taken the place over. `publish` does so too, unless this was called just before.
    * @throws `locked`

@@ -1,5 +1,5 @@
-import { link, lstat, mkdir, readdir, rename } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { link, lstat, mkdir, readdir, realpath, rename, rmdir, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { removeFolder } from "../stores/directory/directory-tree.ts";
 import {
   disownFolder,
@@ -12,10 +12,10 @@ import {
 } from "../stores/directory/owner-record.ts";
 import { fileError, hasSystemCode, isDenied, isMissing } from "../stores/files/file-error.ts";
 import { processTag } from "../stores/files/process-record.node.ts";
-import { controlName, isControlName, LOCK_NAME } from "../stores/reserved-names.ts";
-import type { ListableStore, ListedRun, LockOptions, StoreOptions, WritableStore } from "../stores/store.ts";
+import { controlName, isControlName, isOwnName } from "../stores/reserved-names.ts";
+import type { LockOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { assertUnlocked } from "./prefix-lock.ts";
+import type { Claim } from "./build.ts";
 
 /**
  * A folder beside a target in which one run builds it. It contains
@@ -27,7 +27,7 @@ import { assertUnlocked } from "./prefix-lock.ts";
  * Whenever a run is killed, the target's place is either empty or contains a complete target, and {@link
  * ControlFolder.recover} finishes what was interrupted.
  */
-export class ControlFolder {
+export class ControlFolder implements Claim {
   readonly path: string;
   /** Path of the new target, a folder or a file. */
   readonly build: string;
@@ -41,13 +41,21 @@ export class ControlFolder {
   /** True if the run has given no sign of life for so long that it has ended. */
   readonly isDead: boolean;
   readonly #endRenewal: () => void;
+  /** The uppermost folder that was created for the target. */
+  readonly #firstMade: string | undefined;
 
   private constructor(
     path: string,
     target: string,
-    { run, isDead = false, end = () => {} }: Partial<FolderOwner> & { run: string; end?: () => void },
+    {
+      run,
+      isDead = false,
+      end = () => {},
+      firstMade,
+    }: Partial<FolderOwner> & { run: string; end?: () => void; firstMade?: string | undefined },
   ) {
     this.path = path;
+    this.#firstMade = firstMade;
     this.#run = run;
     this.isDead = isDead;
     this.#endRenewal = end;
@@ -58,14 +66,17 @@ export class ControlFolder {
     this.#trash = join(path, "trash");
   }
 
-  /** Creates a control folder beside `target`, in a folder that exists. */
+  /** Creates a control folder beside `target`, and the folders above it. */
   static async create(target: string, options?: SignOptions): Promise<ControlFolder> {
-    const path = join(dirname(target), controlName(basename(target), processTag()));
-    await mkdir(path);
+    const parent = dirname(target);
+    const firstMade = await mkdir(parent, { recursive: true });
+    const path = join(parent, controlName(basename(target), processTag()));
     try {
-      return new ControlFolder(path, target, await signFolder(path, options));
+      await mkdir(path);
+      return new ControlFolder(path, target, { ...(await signFolder(path, options)), firstMade });
     } catch (error) {
       await removeFolder(path).catch(() => {});
+      await removeEmptyFolders(parent, firstMade);
       throw error;
     }
   }
@@ -96,7 +107,7 @@ export class ControlFolder {
    * @throws `target-exists`
    */
   async publish(): Promise<void> {
-    await this.#assertOwn();
+    await this.assertHeld();
     try {
       await moveWithoutReplacing(this.build, this.#target);
     } catch (error) {
@@ -110,7 +121,7 @@ export class ControlFolder {
 
   /** Moves the build to the target's place with two renames. If the second fails, the old target is put back. */
   async replace(): Promise<void> {
-    await this.#assertOwn();
+    await this.assertHeld();
     await rename(this.#target, this.#old);
     try {
       await rename(this.build, this.#target);
@@ -121,12 +132,17 @@ export class ControlFolder {
   }
 
   /** @throws `locked` if another run took this one for dead and removed its build. */
-  async #assertOwn(): Promise<void> {
-    if ((await ownerOf(this.path))?.run === this.#run) return;
+  async assertHeld({ lately = false }: { readonly lately?: boolean } = {}): Promise<void> {
+    // `publish` and `replace` look once more
+    if (lately || (await this.isHeld())) return;
     throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
       store: `directory ${this.#target}`,
       hint: "Start again.",
     });
+  }
+
+  async isHeld(): Promise<boolean> {
+    return (await ownerOf(this.path))?.run === this.#run;
   }
 
   /**
@@ -171,14 +187,20 @@ export class ControlFolder {
   }
 
   /** Leaves everything to a run that resumes this one. */
-  async keep(): Promise<void> {
+  async leave(): Promise<void> {
     this.#endRenewal();
     await disownFolder(this.path);
   }
 
+  /** As `remove`; does nothing to a folder that another run has taken over. */
+  async release(): Promise<void> {
+    if (await this.isHeld()) await this.remove();
+    else this.#endRenewal();
+  }
+
   /**
-   * Removes everything. An old target that was not replaced is put back first. If something cannot be removed, the
-   * folder counts as a dead run's from then on.
+   * Removes everything, and empty folders that were created for the target. An old target that was not replaced is put
+   * back first. If something cannot be removed, the folder counts as a dead run's from then on.
    */
   async remove(): Promise<void> {
     this.#endRenewal();
@@ -188,6 +210,15 @@ export class ControlFolder {
       await disownFolder(this.path).catch(() => {});
       throw error;
     }
+    await removeEmptyFolders(dirname(this.#target), this.#firstMade);
+  }
+
+  notReleased(error: unknown): { readonly message: string; readonly hint: string } {
+    const reason = fileError(error, {});
+    return {
+      message: `the target is published, but ${this.path} could not be removed, which holds the replaced target: ${reason instanceof Error ? reason.message : reason}`,
+      hint: "Remove it yourself, or run `zarrflow clean` with the necessary rights.",
+    };
   }
 
   async #removeAll(): Promise<void> {
@@ -209,6 +240,16 @@ export async function isThere(path: string): Promise<boolean> {
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
+  }
+}
+
+/** Removes `folder` and its parents up to `last`, as far as they are empty. */
+async function removeEmptyFolders(folder: string, last: string | undefined): Promise<void> {
+  if (last === undefined) return;
+  try {
+    for (let empty = folder; empty.length >= last.length; empty = dirname(empty)) await rmdir(empty);
+  } catch {
+    // someone else put something there
   }
 }
 
@@ -237,37 +278,24 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/**
- * Checks that no other run is active inside a store, on a part of its contents. Call this after locking the store:
- * runs that start inside later see that lock.
- *
- * @throws `locked`
- */
-export async function assertNoneInside(
-  store: ListableStore & Pick<WritableStore, "setIfAbsent">,
-  { breakLock = false, signal }: LockOptions = {},
-): Promise<void> {
+/** Checks that no other run is building a target for a folder. @throws `locked` */
+export async function assertFolderNotBuilt(path: string, { breakLock = false }: LockOptions): Promise<void> {
   if (breakLock) return;
-  for await (const { key, isDead } of runsIn(store, { signal })) {
-    if (key === LOCK_NAME || isDead) continue;
-    if (isDead === undefined) await assertUnlocked(store, { key, signal });
-    else {
-      throw new ZarrflowError("locked", "another run is writing inside the target", {
-        store: store.description,
-        key,
-        hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",
-      });
-    }
-  }
+  const target = await realpath(resolve(path)).catch(() => resolve(path));
+  const control = (await ControlFolder.all(target)).find(({ isDead }) => !isDead);
+  if (control === undefined) return;
+  throw new ZarrflowError("locked", "another run is writing the hierarchy around the target", {
+    store: `directory ${target}`,
+    found: control.path,
+    hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",
+  });
 }
 
-/** Lists locks; a store without `listRuns` has them among its keys. */
-async function* runsIn(
-  store: ListableStore & Pick<WritableStore, "setIfAbsent">,
-  options: StoreOptions,
-): AsyncGenerator<ListedRun> {
-  if (store.listRuns) yield* store.listRuns(options);
-  else if (store.setIfAbsent) {
-    for await (const { key } of store.list("", options)) if (key.endsWith(`/${LOCK_NAME}`)) yield { key };
+/** Removes files that a killed run was writing. */
+export async function removeTemporaryFiles(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await removeTemporaryFiles(path);
+    else if (isOwnName(entry.name)) await unlink(path);
   }
 }

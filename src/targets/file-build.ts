@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, realpath, rmdir, stat } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { syncFolder } from "../stores/directory/value-file.ts";
 import { DirectoryStore } from "../stores/directory.ts";
@@ -7,10 +7,12 @@ import { fileError, isMissing } from "../stores/files/file-error.ts";
 import type { LockOptions, PublishOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { type ConstructionOptions, constructFolder, type TargetWriter } from "./construction.ts";
-import { ControlFolder, isThere } from "./control-folder.ts";
+import { type Medium, targetBuild } from "./build.ts";
+import { hasRecordedValue } from "./contents.ts";
+import { ControlFolder, isThere, removeTemporaryFiles } from "./control-folder.ts";
 import { FileJournal } from "./file-journal.ts";
 import type {
+  ConstructionOptions,
   JointRun,
   ResumeOptions,
   TargetBuildOptions,
@@ -49,73 +51,48 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
       return openJoint(spec, target, { ...options, joint: options.joint, assertFree });
     await assertFree();
 
-    const parent = dirname(target);
-    const firstMade = await mkdir(parent, { recursive: true });
-    const unmakeParents = async () => {
-      if (firstMade !== undefined) await removeEmptyFolders(parent, firstMade);
-    };
     const { resumed, others } = await unfinishedAt(target, options);
-    const control = await (resumed?.control.takeOver(options) ?? ControlFolder.create(target, options)).catch(
-      after(unmakeParents),
-    );
-    const leave = async () => {
-      await control.remove();
-      await unmakeParents();
-    };
-    await options.onTaken?.().catch(after(leave));
-    const how = { ...options, resumed: resumed?.how };
+    const control = await (resumed?.control.takeOver(options) ?? ControlFolder.create(target, options));
+    const remove = () => control.remove();
+    await options.onTaken?.().catch(after(remove));
     const construct = async () => {
       if (resumed) await control.assertNoLink();
-      return constructionOf(spec, control.build, how);
+      return constructionOf(spec, control.build, { ...options, resumed: resumed?.how });
     };
-    const construction = await construct().catch(after(resumed ? () => control.keep() : leave));
-    const journal = new FileJournal(control.ledger, options);
-
-    let isPublished = false;
-    return {
-      store: construction.store,
+    const construction = await construct().catch(after(resumed ? () => control.leave() : remove));
+    const medium: Medium = {
+      ...construction,
       controlFolder: control.path,
-      journal,
-      ...(construction.holds && { holds: construction.holds }),
-      ...(construction.spec && { spec: construction.spec }),
-      reopen: () => construction.reopen(),
-      publish: (how) =>
-        attempt(async () => {
-          await construction.finish();
-          await publishFolder(control, target, options, how);
-          isPublished = true;
-          for (const other of others) await other.remove().catch(() => {});
-        }),
-      ...(construction.keep && {
-        keep: () =>
-          attempt(async () => {
-            await construction.keep?.();
-            await control.keep();
-          }),
-      }),
-      discard: () =>
-        attempt(async () => {
-          if (isPublished) return;
-          await construction.abort().catch(after(leave));
-          await leave();
-        }),
+      async publish(how) {
+        await publishFolder(control, target, options, how);
+        for (const other of others) await other.remove().catch(() => {});
+      },
+      discard: () => construction.discard().catch(after(remove)),
+      abandon: construction.discard,
+    };
+    const build = targetBuild(medium, { claim: control, journal: new FileJournal(control.ledger, options) });
+    const { keep } = build;
+    return {
+      ...build,
+      publish: (how) => attempt(() => build.publish(how)),
+      ...(keep && { keep: () => attempt(keep) }),
+      discard: () => attempt(build.discard),
     };
   });
 }
 
-/** Moves the build to its place and removes the rest of its run. */
+/** Moves the build to its place. */
 async function publishFolder(
   control: ControlFolder,
   target: string,
   options: TargetBuildOptions,
-  { signal, onWarning }: PublishOptions = {},
+  { signal }: PublishOptions,
 ): Promise<void> {
   throwIfAborted(signal);
   if (options.ifExists === "replace" && (await isThere(target))) {
     await assertUnlockedFolder(target, options);
     await control.replace();
   } else await control.publish();
-  await control.remove().catch((error) => onWarning?.(notRemoved(control.path, error)));
   if (options.fsync) await syncFolder(asyncFileCalls, dirname(target));
 }
 
@@ -172,32 +149,37 @@ function stillAtWork({ path }: ControlFolder, target: string): ZarrflowError {
   });
 }
 
-/** Makes the warning about remains of a replaced target. */
-function notRemoved(path: string, error: unknown): { readonly message: string; readonly hint: string } {
-  const reason = fileError(error, {});
-  return {
-    message: `the target is published, but ${path} could not be removed, which holds the replaced target: ${reason instanceof Error ? reason.message : reason}`,
-    hint: "Remove it yourself, or run `zarrflow clean` with the necessary rights.",
-  };
-}
-
-async function constructionOf(
-  spec: FileSpec,
-  build: string,
-  options: ConstructionOptions,
-): Promise<TargetWriter> {
+/** Starts the new target in a control folder, or continues it. */
+async function constructionOf(spec: FileSpec, build: string, options: ConstructionOptions): Promise<Medium> {
   const { kind } = spec;
   const description = descriptionOf(spec);
   // The modules for zips take longer to load than all modules that a directory needs.
-  if (kind === "zip")
-    return (await import("./zip-construction.ts")).constructZip(build, description, options);
+  if (kind === "zip") return (await import("./zip-file.ts")).constructZip(build, description, options);
   return constructFolder(build, description, options);
+}
+
+async function constructFolder(
+  build: string,
+  description: string,
+  { resumed, fsync = false }: ConstructionOptions,
+): Promise<Medium> {
+  if (resumed) await removeTemporaryFiles(build);
+  else await mkdir(build);
+  const store = new DirectoryStore(build, { exclusive: true, fsync, description });
+  return {
+    store,
+    spec: { kind: "directory", path: build, ...(fsync && { fsync }) },
+    ...(resumed && {
+      hasValue: (value, options) => hasRecordedValue(store, value, { ...resumed, ...options }),
+    }),
+    keep: async () => undefined,
+    discard: async () => {},
+  };
 }
 
 /** @throws `locked` while a run writes to an existing folder or anywhere inside it. */
 async function assertUnlockedFolder(path: string, options: LockOptions): Promise<void> {
-  const { assertUnlocked } = await import("./prefix-lock.ts");
-  const { assertNoneInside } = await import("./control-folder.ts");
+  const { assertNoneInside, assertUnlocked } = await import("./store-lock.ts");
   const store = new DirectoryStore(path);
   await assertUnlocked(store, options);
   await assertNoneInside(store, options);
@@ -250,15 +232,6 @@ async function realpathIfThere(path: string): Promise<string> {
   } catch (error) {
     if (isMissing(error)) return path;
     throw error;
-  }
-}
-
-/** Removes `folder` and its parents up to `last`, as far as they are empty. */
-async function removeEmptyFolders(folder: string, last: string): Promise<void> {
-  try {
-    for (let empty = folder; empty.length >= last.length; empty = dirname(empty)) await rmdir(empty);
-  } catch {
-    // someone else put something there
   }
 }
 

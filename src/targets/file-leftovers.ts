@@ -5,7 +5,7 @@ import { fileError, isDenied, isMissing } from "../stores/files/file-error.ts";
 import { taggedState } from "../stores/files/process-record.node.ts";
 import { isControlName, isOwnName } from "../stores/reserved-names.ts";
 import { ControlFolder } from "./control-folder.ts";
-import type { Leftover, LeftoverOptions } from "./upload-leftovers.ts";
+import type { Leftover, LeftoverOptions } from "./leftovers.ts";
 
 /**
  * Lists files of runs beside a file or a folder, and files that they are writing in it. Unreadable folders are

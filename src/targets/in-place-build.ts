@@ -7,16 +7,13 @@ import type {
   TargetBuild,
   WritableStore,
 } from "../stores/store.ts";
-import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
-import { assertNoneInside } from "./control-folder.ts";
-import { deleteAll } from "./delete-all.ts";
-import { holdsValue, valueText } from "./holds-value.ts";
+import { type Medium, targetBuild } from "./build.ts";
+import { deleteAll, hasRecordedValue, valueText } from "./contents.ts";
 import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
-import { assertUnlocked, notReleased, PrefixLock } from "./prefix-lock.ts";
-
-import { removeMarks, unfinishedThere, ValueJournal } from "./value-journal.ts";
+import { assertNoneInside, assertUnlocked, StoreLock } from "./store-lock.ts";
+import { unfinishedThere, ValueJournal } from "./value-journal.ts";
 
 /** Returns the place of a target that is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
@@ -47,7 +44,7 @@ export async function openInPlaceBuild(
   const { ifExists, wasEmpty, onTaken, breakLock, signal } = options;
   const mayResume = options.resume !== undefined;
   if (ifExists !== "replace" && !wasEmpty) await assertEmpty(store, { mayResume, breakLock, signal });
-  const lock = await PrefixLock.take(store, { breakLock, signal });
+  const lock = await StoreLock.take(store, { breakLock, signal });
   let place: TakenPlace;
   let isChanged = false;
   try {
@@ -61,41 +58,22 @@ export async function openInPlaceBuild(
     await (isChanged ? lock?.leave() : lock?.putBack())?.catch(() => {});
     throw error;
   }
-  const { journal, holds } = place;
-  let isPublished = false;
-  return {
+  const { journal, hasValue } = place;
+  const medium: Medium = {
     store,
     isInPlace: true,
-    ...(lock && { lost: lock.lost, assertHeld: (options) => lock.assertHeld(options) }),
-    ...(journal && { journal }),
-    ...(holds && { holds }),
-    reopen: async () => store,
-    async publish({ signal, onWarning } = {}) {
-      throwIfAborted(signal);
-      await lock?.assertHeldLately({ signal });
-      isPublished = true;
-      await removeMarks(journal, lock).catch((error) => onWarning?.(notReleased(store, error)));
-    },
+    ...(hasValue && { hasValue }),
     ...(lock && {
       async keep() {
-        await journal?.flush().finally(() => lock.leave());
+        await journal?.flush();
       },
     }),
     async discard() {
-      if (isPublished) return;
-      try {
-        // data that another run has taken over belongs to that run
-        if (lock === undefined || (await lock.isHeld())) {
-          await journal?.remove();
-          await deleteAll(store);
-        }
-      } catch (error) {
-        await lock?.leave().catch(() => {});
-        throw error;
-      }
-      await lock?.release();
+      await journal?.remove();
+      await deleteAll(store);
     },
   };
+  return targetBuild(medium, { claim: lock, journal });
 }
 
 /** A place that this run alone writes to. */
@@ -104,7 +82,7 @@ interface TakenPlace {
    * Absent without a lock: then another run could write there too, and the values of both could not be distinguished.
    */
   readonly journal?: ValueJournal;
-  readonly holds?: TargetBuild["holds"];
+  readonly hasValue?: TargetBuild["hasValue"];
 }
 
 /**
@@ -129,7 +107,7 @@ async function takePlace(
     onChanged();
     const unfinished = { description: found.description, journal: found };
     const how = await resume?.(unfinished);
-    if (how) return { journal: found, holds: await heldValues(store, { ...how, signal }) };
+    if (how) return { journal: found, hasValue: await listedValues(store, { ...how, signal }) };
     if (resume === undefined && ifExists === "replace") onUnfinished?.(unfinished);
   }
   if (ifExists === "replace" || (isUnfinished && resume)) {
@@ -152,16 +130,16 @@ async function hasDocument(store: Store, options: StoreOptions): Promise<boolean
 }
 
 /** Lists the store once and returns a function that is true for values that are present as recorded. */
-async function heldValues(
+async function listedValues(
   store: WritableStore & ListableStore,
   { readBack, signal }: ResumeOptions & StoreOptions,
-): Promise<NonNullable<TargetBuild["holds"]>> {
+): Promise<NonNullable<TargetBuild["hasValue"]>> {
   const listed = new TextHashSet();
   for await (const { key, size = await store.size(key, { signal }) } of store.list("", { signal })) {
     if (size !== undefined) listed.add(valueText({ key, size }));
   }
   return async (value, options) =>
-    listed.has(valueText(value)) && (!readBack || holdsValue(store, value, { readBack, ...options }));
+    listed.has(valueText(value)) && (!readBack || hasRecordedValue(store, value, { readBack, ...options }));
 }
 
 /** @throws as `openInPlaceBuild`. */

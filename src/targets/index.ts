@@ -80,7 +80,7 @@ async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
     case "s3":
       return placeIn(await (await import("../stores/s3/open-s3.ts")).openS3(spec));
     case "zip-value":
-      return (await import("./zip-value-build.ts")).zipValuePlace(spec);
+      return (await import("./zip-value.ts")).zipValuePlace(spec);
     case "http":
       throw new ZarrflowError("unsupported-operation", "a web server is read-only", { store: spec.url });
     case "object":

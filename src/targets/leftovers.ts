@@ -1,14 +1,19 @@
 import { isNamedAttributes, isNamedDocument } from "../stores/key.ts";
-import { CONSOLIDATED_LOCK_NAME, LOCK_NAME, ledgerKey } from "../stores/reserved-names.ts";
-import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../stores/store.ts";
+import { CONSOLIDATED_LOCK_NAME, keysBeside, LOCK_NAME, ledgerKey } from "../stores/reserved-names.ts";
+import {
+  isListable,
+  isWritable,
+  type ListableStore,
+  type Store,
+  type StoreOptions,
+  type StoreSpec,
+} from "../stores/store.ts";
 import { childSpec, onThisMachine } from "../stores/store-spec.ts";
 import { isZip } from "../stores/store-traits.ts";
 import { openStoreIfThere } from "../stores/url.ts";
-import { deleteAll } from "./delete-all.ts";
-import { isOfRun, type LockRecord, readLock } from "./lock-record.ts";
-import { isStale } from "./prefix-lock.ts";
+import { deleteAll } from "./contents.ts";
+import { isOfRun, isStale, type LockRecord, readLock } from "./store-lock.ts";
 import { targetFiles } from "./target-files.node.ts";
-import { type Leftover, type LeftoverOptions, uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
 
 /** Prefix of the names of places for scratch objects in a bucket. */
@@ -24,7 +29,7 @@ export async function* leftoversAt(
   if (place.kind === "directory" || place.kind === "zip") {
     yield* (await onThisMachine(targetFiles).leftovers()).fileLeftovers(place.path, options);
   }
-  if (place.kind === "zip-value") yield* (await import("./zip-leftovers.ts")).zipLeftovers(place, options);
+  if (place.kind === "zip-value") yield* zipLeftovers(place, options);
   if (isZip(place)) return;
   const store = await openStoreIfThere(place);
   if (store === undefined) return;
@@ -109,4 +114,89 @@ async function lockLeftover(
       await unlock();
     },
   };
+}
+
+/** Lists leftovers of runs for a zip that is a value of another store: its parts, and marks beside it. */
+async function* zipLeftovers(
+  { store: around, key }: Extract<StoreSpec, { readonly kind: "zip-value" }>,
+  { withUploads = true, signal }: LeftoverOptions,
+): AsyncGenerator<Leftover> {
+  const store = await openStoreIfThere(around);
+  try {
+    if (store === undefined || !isWritable(store) || store.openUpload === undefined) return;
+    const { lock: lockKey, ledger: keyOf } = keysBeside(key);
+    const [lock, journal] = await Promise.all([
+      readLock(store, { key: lockKey, signal }),
+      ValueJournal.find(store, { keyOf, signal }),
+    ]);
+    const isDead = lock === undefined || (await isStale(store, lock, { key: lockKey, signal }));
+    if (lock || journal) {
+      yield {
+        kind: journal ? "half-target" : "lock",
+        place: `${store.description}/${journal ? keyOf(0) : lockKey}`,
+        isDead,
+        async remove() {
+          if (journal) {
+            const { removeLeftZip } = await import("./zip-upload-log.ts");
+            await removeLeftZip(store, key, journal);
+          }
+          await store.delete(lockKey);
+        },
+      };
+    }
+    if (!withUploads || !isListable(store)) return;
+    const folder = key.slice(0, key.lastIndexOf("/") + 1);
+    for await (const leftover of uploadLeftovers(store, folder, { isDead, signal })) {
+      if (leftover.place === key) yield leftover;
+    }
+  } finally {
+    await store?.close?.();
+  }
+}
+
+/** Milliseconds after which an upload counts as a dead run's: uploads are not renewed, and not all have a lock. */
+const UPLOAD_DEAD_AFTER = 24 * 60 * 60_000;
+
+/**
+ * Lists unfinished uploads below a prefix; `place` is the key of each.
+ *
+ * @param isDead true if no locks show an active run there
+ */
+async function* uploadLeftovers(
+  store: ListableStore,
+  prefix: string,
+  { isDead, signal }: StoreOptions & { readonly isDead: boolean },
+): AsyncGenerator<Leftover> {
+  if (store.listUploads === undefined) return;
+  for await (const { key, begun, hint, giveUp } of store.listUploads(prefix, { signal })) {
+    const isOld = Date.now() - begun.getTime() > UPLOAD_DEAD_AFTER;
+    if (giveUp) yield { kind: "upload", place: key, isDead: isDead && isOld, hint, remove: giveUp };
+  }
+}
+
+export interface LeftoverOptions extends StoreOptions {
+  /** @default true */
+  readonly withUploads?: boolean;
+  /** True to look for files that are being written in subfolders too. @default true */
+  readonly below?: boolean;
+}
+
+/** Something that a run has at a place while it is active, and leaves there if it is killed. */
+export interface Leftover {
+  /**
+   * - `build`: a new or an old target beside the target's name
+   * - `file`: a value that is being written
+   * - `lock`: a lock or a ledger
+   * - `half-target`: locked keys that no document makes visible, or some parts of a zip
+   * - `scratch`: scratch objects
+   * - `upload`: parts of a value
+   */
+  readonly kind: "build" | "file" | "lock" | "half-target" | "scratch" | "upload";
+  /** Path or key. */
+  readonly place: string;
+  /** True if its run is known to have ended; otherwise the run may be active. */
+  readonly isDead: boolean;
+  /** A sentence that says how to remove it by other means. */
+  readonly hint?: string;
+  remove(): Promise<void>;
 }

@@ -38,6 +38,12 @@ export interface UnfinishedBuild {
   readonly journal: Pick<Journal, "lines" | "boot">;
 }
 
+/** Options for the writer of a build in a control folder. */
+export interface ConstructionOptions extends TargetBuildOptions {
+  /** Present if an earlier run has started this construction. */
+  readonly resumed: ResumeOptions | undefined;
+}
+
 /** The part of a run that one process does: share `index` of `count`, in one stage of the plan. */
 export interface ShareName {
   readonly stage: number;

@@ -38,7 +38,7 @@ export class ResumedZip implements WritableStore {
     }
   }
 
-  holds(value: StoredValue): boolean {
+  hasValue(value: StoredValue): boolean {
     return this.#keys.has(value.key) && this.#values.has(named(value));
   }
 
@@ -80,7 +80,7 @@ export class ResumedZip implements WritableStore {
   }
 
   #assertSame(value: StoredValue): void {
-    if (this.holds(value)) return;
+    if (this.hasValue(value)) return;
     throw new ZarrflowError("target-not-empty", "the unfinished zip has another value at this key", {
       key: value.key,
       store: this.description,

@@ -2,8 +2,8 @@ import { DOCUMENT_NAMES } from "../stores/key.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../stores/memory.ts";
 import type { TargetBuild, WritableStore } from "../stores/store.ts";
 import { wrapStore } from "../stores/with/wrap-store.ts";
-import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { targetBuild } from "./build.ts";
 import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
 /** Returns the place of a store in memory, which gets the name `memory:NAME` when it is published. */
@@ -17,16 +17,14 @@ export function memoryPlace(name: string): TargetPlace {
 function openMemoryBuild(name: string, options: TargetPlaceOptions): TargetBuild {
   assertMemoryFree(name, options);
   const store = new MemoryStore(descriptionOf(name));
-  return {
+  return targetBuild({
     store,
-    reopen: async () => store,
-    async publish({ signal } = {}) {
-      throwIfAborted(signal);
+    async publish() {
       assertMemoryFree(name, options);
       nameMemoryStore(name, store);
     },
     discard: async () => {},
-  };
+  });
 }
 
 /** @throws `target-exists` */
@@ -69,18 +67,13 @@ async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptio
     if (WRITING.includes(operation)) written.add(key);
     return answer;
   });
-  return {
+  return targetBuild({
     store,
     isInPlace: true,
-    reopen: async () => store,
-    async publish(options = {}) {
-      throwIfAborted(options.signal);
-      written.clear();
-    },
     async discard() {
       for (const key of [...written].reverse()) await given.delete(key); // documents were written last, and are deleted first
     },
-  };
+  });
 }
 
 /** @throws as `openUnlistedBuild`. */

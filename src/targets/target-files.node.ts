@@ -5,7 +5,7 @@ type FileSpec = Extract<StoreSpec, { readonly kind: "directory" | "zip" }>;
 const here = {
   place: async (spec: FileSpec) => (await import("./file-build.ts")).filePlace(spec),
   assertNotBuilt: async (path: string, options: LockOptions) =>
-    (await import("./builds-at.ts")).assertFolderNotBuilt(path, options),
+    (await import("./control-folder.ts")).assertFolderNotBuilt(path, options),
   leftovers: () => import("./file-leftovers.ts"),
 };
 

@@ -4,8 +4,6 @@ import { type Journal, type StoreOptions, valueAtMost, type WritableStore } from
 import { ZarrflowError } from "../util/errors.ts";
 import { checkedLine, wholeLines } from "./journal.ts";
 
-import type { PrefixLock } from "./prefix-lock.ts";
-
 /**
  * Milliseconds between two values, at least. In a long run it is this fraction of the run's time, which limits
  * both the number of values and the work that a kill can lose. The first value is written at once, because it
@@ -181,16 +179,4 @@ export function unfinishedThere(store: string, key?: string): ZarrflowError {
     ...(key !== undefined && { key }),
     hint: "Continue that run with --resume, or remove its work with `zarrflow clean`.",
   });
-}
-
-/**
- * Removes the ledger and the lock of a run whose target is published. If that fails, readers do not see the rest,
- * and no run takes it for unfinished.
- */
-export async function removeMarks(
-  journal: ValueJournal | undefined,
-  lock: PrefixLock | undefined,
-): Promise<void> {
-  const ends = await Promise.allSettled([journal?.remove(), lock?.release()]);
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

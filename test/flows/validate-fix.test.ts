@@ -17,7 +17,7 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { wrapStore } from "../../src/stores/with/wrap-store.ts";
 import { openTargetBuild } from "../../src/targets/index.ts";
-import { PrefixLock } from "../../src/targets/prefix-lock.ts";
+import { StoreLock } from "../../src/targets/store-lock.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { all, contentsOf } from "../support/consume.ts";
@@ -277,7 +277,7 @@ describe("fixing", () => {
 
   it("is rejected while a run writes there, and of what is read-only", async () => {
     const folder = await faulty();
-    const lock = await PrefixLock.take(new DirectoryStore(folder));
+    const lock = await StoreLock.take(new DirectoryStore(folder));
     const before = await filesOf(folder);
     await expect(fixes(folder)).rejects.toMatchObject({ code: "locked" });
     expect(await planned(folder)).toEqual(FIXES);

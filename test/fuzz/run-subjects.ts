@@ -7,7 +7,7 @@ import {
 } from "../../src/run/ledger.ts";
 import { parseStoreUrl } from "../../src/stores/url.ts";
 import { checkedLine, wholeLines } from "../../src/targets/journal.ts";
-import { storedEntries } from "../../src/targets/zip-construction.ts";
+import { storedEntries } from "../../src/targets/zip-file.ts";
 import { crc32 } from "../../src/util/crc32.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { BytesReader } from "../stores/bytes-reader.ts";
@@ -58,8 +58,8 @@ function ledgerSeeds(): Seed[] {
       await unfinishedRun(journal, "a ledger").catch((error) => {
         if (!isZarrflowError(error, "plan-mismatch")) throw error;
       });
-      const holds = async ({ key }: { readonly key: string }) => key === "b";
-      const done = await doneBefore(journal, { tasks: TASKS, holds, concurrency: 4 });
+      const hasValue = async ({ key }: { readonly key: string }) => key === "b";
+      const done = await doneBefore(journal, { tasks: TASKS, hasValue, concurrency: 4 });
       const withoutValues = new Set<number>();
       for await (const text of journal.lines()) {
         const line = parseLedgerLine(text);

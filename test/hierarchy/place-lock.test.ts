@@ -12,7 +12,7 @@ import {
   setAttributes,
 } from "../../src/index.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
-import { PrefixLock } from "../../src/targets/prefix-lock.ts";
+import { StoreLock } from "../../src/targets/store-lock.ts";
 import { pausedCopy } from "../flows/paused-run.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { RunPlaces } from "../support/run-places.ts";
@@ -109,7 +109,7 @@ describe("in a bucket", () => {
     await (await createGroup(target, { zarrFormat: "v3" })).close();
     const made = await create(`${target}/a`, NEW);
     const store = await openStore(parseStoreUrl(`${target}/a`).spec);
-    const other = await PrefixLock.take(store as never, { breakLock: true });
+    const other = await StoreLock.take(store as never, { breakLock: true });
     await expect(made.close()).rejects.toMatchObject(LOCKED);
     await other?.release();
     await expect(openArray(`${target}/a`)).rejects.toMatchObject({ code: "not-found" });

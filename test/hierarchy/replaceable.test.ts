@@ -8,7 +8,7 @@ import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
 import { clean, copy, create, createGroup } from "../../src/index.ts";
 import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { readLock } from "../../src/targets/lock-record.ts";
+import { readLock } from "../../src/targets/store-lock.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { rejection } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";

@@ -184,7 +184,7 @@ export async function assertStagesDone(plan: Plan, stages: number, records: Join
     const left = uncovered(records.ended, stage, count);
     if (left.length === 0) continue;
     const tasks = plan.stages.reduce((sum, inStage) => sum + inStage, 0);
-    const said = { tasks, holds: async () => true, concurrency: 1 };
+    const said = { tasks, hasValue: async () => true, concurrency: 1 };
     const done = await doneBefore(
       records.journal((share) => share.stage === stage),
       said,

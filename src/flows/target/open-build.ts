@@ -4,14 +4,13 @@ import { expectedSize, targetMemory } from "../../plan/memory.ts";
 import type { NodeSpec, Plan } from "../../plan/plan.ts";
 import type { LockOptions, TargetBuild } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
-
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../targets/index.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
 /**
  * Opens the build of a plan's target; undefined if the target exists and `ifExists` is `skip`.
  *
- * @throws `target-exists`, `target-not-empty`, and as `openTargetBuild` and `openAppend`.
+ * @throws `target-exists`, `target-not-empty`, and as `openTargetBuild` and `openExistingBuild`.
  */
 export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<TargetBuild | undefined> {
   const {
@@ -27,8 +26,8 @@ export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<
     signal,
   } = options;
   if (plan.publication.existing === "skip") {
-    const { openAppend } = await import("./open-append.ts");
-    return openAppend(plan, options);
+    const { openExistingBuild } = await import("./open-existing.ts");
+    return openExistingBuild(plan, options);
   }
   const { maxMemory } = plan.budget;
   return atPlace(plan.target, options, async (ifExists) =>

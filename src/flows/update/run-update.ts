@@ -10,8 +10,8 @@ import { ListedChunks } from "../../run/keys/keys-to-copy.ts";
 import { uncheckedIn } from "../../run/run-plan.ts";
 import { Unpublisher } from "../../run/unpublish.ts";
 import { type Verified, verifyTarget } from "../../run/verify.ts";
-import { assertNoneInside } from "../../targets/control-folder.ts";
-import { PrefixLock } from "../../targets/prefix-lock.ts";
+import { lockContents, type StoreLock } from "../../targets/store-lock.ts";
+
 import { followSignals } from "../../util/abort.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
@@ -46,12 +46,9 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
   let context = await openUpdate(plan, options);
   let verified: Verified = {};
   if (!(await isRight(context))) {
-    const lock = await PrefixLock.take(context.target, options);
+    const { lock } = await lockContents(context.target, options, async () => options.onTaken?.());
     const { signal, end } = followSignals(options.signal, lock?.lost);
     try {
-      const { breakLock, onTaken } = options;
-      if (lock) await assertNoneInside(context.target, { breakLock, signal: options.signal });
-      await onTaken?.();
       // the target may have changed before this run owned it
       context = await openUpdate(plan, { ...options, signal });
       verified = await updateLocked(context, lock, options.hierarchyAround);
@@ -93,7 +90,7 @@ async function isRight(context: UpdateContext): Promise<boolean> {
 /** Applies all differences, in a place that this run owns; returns what was read back. */
 async function updateLocked(
   context: UpdateContext,
-  lock: PrefixLock | undefined,
+  lock: StoreLock | undefined,
   hierarchyAround: ParentHierarchy | undefined,
 ): Promise<Verified> {
   const { plan, target, nodes, documents, log, maxMetadata, signal } = context;
@@ -115,7 +112,7 @@ async function updateLocked(
 
 interface Changing extends UpdateContext {
   readonly changes: Unpublisher;
-  readonly lock: PrefixLock | undefined;
+  readonly lock: StoreLock | undefined;
   /** Counts of the source's chunks, complete once all values have been compared. */
   readonly listed: ListedChunks;
   /** True if documents of other hierarchies, or consolidated metadata, differ. */

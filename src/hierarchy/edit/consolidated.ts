@@ -7,7 +7,7 @@ import {
 import type { Documents } from "../../meta/format.ts";
 import { CONSOLIDATED_LOCK_NAME } from "../../stores/reserved-names.ts";
 import type { WritableStore } from "../../stores/store.ts";
-import { type LockStore, PrefixLock } from "../../targets/prefix-lock.ts";
+import { type LockStore, StoreLock } from "../../targets/store-lock.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
@@ -299,11 +299,11 @@ export async function withConsolidatedTurn<T>(
   }
 }
 
-async function takeTurn(store: LockStore, key: string): Promise<PrefixLock | undefined> {
+async function takeTurn(store: LockStore, key: string): Promise<StoreLock | undefined> {
   const begun = performance.now();
   for (;;) {
     try {
-      return await PrefixLock.take(store, { key, staleAfter: STALE_AFTER });
+      return await StoreLock.take(store, { key, staleAfter: STALE_AFTER });
     } catch (error) {
       if (!isZarrflowError(error, "locked") || performance.now() - begun > WAIT_AT_MOST) throw error;
       await pause(LOOK_EVERY * (0.1 + 0.9 * Math.random()));

@@ -3,7 +3,7 @@ import { keepPrivateAccess } from "../../stores/remote/private-access.ts";
 import { isListable, isWritable, type StoreSpec } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { SCRATCH_PREFIX } from "../../targets/leftovers.ts";
-import { PrefixLock } from "../../targets/prefix-lock.ts";
+import { StoreLock } from "../../targets/store-lock.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
@@ -27,7 +27,7 @@ export async function openScratchStore(
       hint: "Give a folder or a prefix of a bucket.",
     });
   }
-  const lock = await PrefixLock.take(store, { joint: joint?.id }); // shows cleaners that the place is in use
+  const lock = await StoreLock.take(store, { joint: joint?.id }); // shows cleaners that the place is in use
   const removeBelow = async (folder: string) => {
     for await (const { key } of store.list(folder)) await store.delete(key);
   };

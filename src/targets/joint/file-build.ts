@@ -6,12 +6,12 @@ import { DirectoryStore } from "../../stores/directory.ts";
 import { hasSystemCode, isMissing } from "../../stores/files/file-error.ts";
 import { processTag, thisProcess } from "../../stores/files/process-record.node.ts";
 import { controlName, randomName } from "../../stores/reserved-names.ts";
-import type { StoreSpec, TargetBuild } from "../../stores/store.ts";
+import type { PublishOptions, StoreSpec, TargetBuild } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { removeTemporaryFiles } from "../construction.ts";
-import { ControlFolder, isThere } from "../control-folder.ts";
+import { type Claim, type Medium, targetBuild } from "../build.ts";
+import { hasRecordedValue } from "../contents.ts";
+import { ControlFolder, isThere, removeTemporaryFiles } from "../control-folder.ts";
 import { FileJournal } from "../file-journal.ts";
-import { holdsValue } from "../holds-value.ts";
 import type { JointRun, TargetBuildOptions } from "../options.ts";
 import {
   endedName,
@@ -22,6 +22,7 @@ import {
   ledgerName,
   notBegun,
   RUN_RECORD,
+  sharedClaim,
   targetIsThere,
 } from "./records.ts";
 
@@ -32,7 +33,7 @@ export interface PlaceSteps {
   /** @throws if the place is not free for a new target */
   readonly assertFree: () => Promise<void>;
   /** Moves a build to the place. */
-  readonly publish: (control: ControlFolder, options: Parameters<TargetBuild["publish"]>[0]) => Promise<void>;
+  readonly publish: (control: ControlFolder, options: PublishOptions) => Promise<void>;
 }
 
 /** Names of the folder of a run beside its target: one while processes work in it, one after the run is closed. */
@@ -90,37 +91,34 @@ export async function openJointFolder(
     store,
     spec: { kind: "directory", path: build, shared: true, ...(isDurable && { fsync: true }) },
     controlFolder: folder,
-    journal: joinedJournal(records.journal(joint.isOfInterest), ledger),
-    holds: (value, how) => holdsValue(store, value, { readBack: false, ...how }),
-    reopen: async () => store,
-  } satisfies Partial<TargetBuild>;
+    hasValue: (value, how) => hasRecordedValue(store, value, { readBack: false, ...how }),
+  } satisfies Partial<Medium>;
+  const journal = joinedJournal(records.journal(joint.isOfInterest), ledger);
   if (share) {
     const { lost, end } = renewed(folder, description);
-    const leave = async () => end();
-    return {
+    const medium: Medium = {
       ...common,
-      lost,
-      async publish() {
-        end();
-        await writeFile(join(folder, endedName(share)), "");
-      },
-      keep: leave,
-      discard: leave,
+      publish: () => writeFile(join(folder, endedName(share)), ""),
+      keep: async () => undefined,
+      discard: async () => {},
     };
+    return targetBuild(medium, { claim: sharedClaim(lost, async () => end()), journal });
   }
   const control = ControlFolder.of(folder, target, joint.id);
-  let isPublished = false;
-  return {
+  const medium: Medium = {
     ...common,
-    async publish(how) {
-      await place.publish(control, how);
-      isPublished = true;
+    publish: (how) => place.publish(control, how),
+    async keep() {
+      await rename(folder, folders.open);
     },
-    keep: () => rename(folder, folders.open),
-    async discard() {
-      if (!isPublished) await control.remove();
-    },
+    discard: async () => {},
   };
+  const claim: Claim = {
+    ...sharedClaim(undefined, async () => {}),
+    release: () => control.remove(),
+    notReleased: (error) => control.notReleased(error),
+  };
+  return targetBuild(medium, { claim, journal });
 }
 
 /** Completes the folder of a run before it gets its name. If several processes try at once, one succeeds. */

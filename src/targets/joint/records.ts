@@ -1,8 +1,8 @@
 import type { Journal, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { holdsValue } from "../holds-value.ts";
-
+import type { Claim } from "../build.ts";
+import { hasRecordedValue } from "../contents.ts";
 import type { JointRecords, ShareName } from "../options.ts";
 
 /**
@@ -68,6 +68,21 @@ export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Jou
   };
 }
 
+/**
+ * Makes the claim of one of the processes that hold a place together. None of them frees it before the run is finished.
+ *
+ * @param leave ends this process's part in it
+ */
+export function sharedClaim(lost: AbortSignal | undefined, leave: () => Promise<void>): Claim {
+  return {
+    ...(lost && { lost }),
+    assertHeld: async () => {},
+    isHeld: async () => true,
+    release: leave,
+    leave,
+  };
+}
+
 /** Makes the error for work of a joint run that is no longer where this process had it. */
 export function jointRunGone(store: string): ZarrflowError {
   return new ZarrflowError("locked", "the run that this process has a share of was finished or removed", {
@@ -111,7 +126,7 @@ export function createOnly(store: WritableStore & ListableStore): WritableStore 
     const expected = found === size ? checksum() : 0;
     if (
       found === size &&
-      (await holdsValue(store, { key, size, crc32: expected }, { readBack: true, ...options }))
+      (await hasRecordedValue(store, { key, size, crc32: expected }, { readBack: true, ...options }))
     )
       return true;
     throw new ZarrflowError("differs", "a value of the target is there with other bytes", {

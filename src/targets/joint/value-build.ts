@@ -2,10 +2,10 @@ import { isReservedKey, JOINT_PREFIX, randomName } from "../../stores/reserved-n
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { withWritableFolder } from "../../stores/with/folder.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { deleteAll } from "../delete-all.ts";
-import { holdsValue } from "../holds-value.ts";
+import { type Medium, targetBuild } from "../build.ts";
+import { deleteAll, hasRecordedValue } from "../contents.ts";
 import type { JointRun, TargetBuildOptions } from "../options.ts";
-import { notReleased, PrefixLock } from "../prefix-lock.ts";
+import { StoreLock } from "../store-lock.ts";
 import { ValueJournal } from "../value-journal.ts";
 import {
   createOnly,
@@ -17,6 +17,7 @@ import {
   ledgerName,
   notBegun,
   RUN_RECORD,
+  sharedClaim,
   targetIsThere,
 } from "./records.ts";
 
@@ -40,7 +41,7 @@ export async function openJointInPlace(
   assertNew(store, options);
   const folder = `${JOINT_PREFIX}${joint.id.slice(-12)}`;
   const records = withWritableFolder(store, folder);
-  const lock = await PrefixLock.take(store, { joint: joint.id, breakLock, signal });
+  const lock = await StoreLock.take(store, { joint: joint.id, breakLock, signal });
   if (lock === undefined) throw notConditional(store);
   try {
     await beginRun(store, records, folder, { joint, signal });
@@ -53,54 +54,37 @@ export async function openJointInPlace(
       store,
       ledgerKeys(folder, share ? ledgerName(share, randomName()) : "ledger-end"),
     );
-    const common = {
-      lost: lock.lost,
-      isInPlace: true,
-      assertHeld: (how?: StoreOptions) => lock.assertHeld(how),
-      journal: joinedJournal(found.records.journal(joint.isOfInterest), own),
-      reopen: async () => store,
-    } satisfies Partial<TargetBuild>;
+    const journal = joinedJournal(found.records.journal(joint.isOfInterest), own);
     if (share) {
-      const leave = async () => {
-        await own.flush().finally(() => lock.detach());
-      };
-      return {
-        ...common,
+      const medium: Medium = {
         store: createOnly(store),
-        holds: (value, how) => holdsValue(store, value, { readBack: false, ...how }),
+        isInPlace: true,
+        hasValue: (value, how) => hasRecordedValue(store, value, { readBack: false, ...how }),
         async publish() {
           await own.flush();
           await records.set(endedName(share), new Uint8Array(0));
-          await lock.detach();
         },
-        keep: leave,
-        discard: leave,
+        async keep() {
+          await own.flush();
+        },
+        discard: () => own.flush(),
       };
+      return targetBuild(medium, { claim: sharedClaim(lock.lost, () => lock.detach()), journal });
     }
-    let isPublished = false;
     const listed = await sizesIn(store, { signal });
-    return {
-      ...common,
+    const medium: Medium = {
       store,
-      holds: async ({ key, size }) => listed.get(key) === size,
-      async publish({ signal, onWarning } = {}) {
-        await lock.assertHeldLately({ signal });
-        isPublished = true;
-        const remove = async () => {
-          await removeRecords(store, folder);
-          await lock.release();
-        };
-        await remove().catch((error) => onWarning?.(notReleased(store, error)));
+      isInPlace: true,
+      hasValue: async ({ key, size }) => listed.get(key) === size,
+      async publish({ onWarning }) {
+        await removeRecords(store, folder).catch((error) => onWarning?.(lock.notReleased(error)));
       },
       async keep() {
-        await records.delete(CLOSED).finally(() => lock.detach());
+        await records.delete(CLOSED);
       },
-      async discard() {
-        if (isPublished) return;
-        if (await lock.isHeld()) await deleteAll(store);
-        await lock.release();
-      },
+      discard: () => deleteAll(store),
     };
+    return targetBuild(medium, { claim: lock, journal });
   } catch (error) {
     const isNone = isZarrflowError(error, "target-exists") || isZarrflowError(error, "not-found");
     await (isNone ? lock.putBack() : lock.detach()).catch(() => {});

@@ -8,11 +8,11 @@ import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import type { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { assertNoneInside } from "../../../src/targets/control-folder.ts";
 import { openTargetBuild } from "../../../src/targets/index.ts";
 import { openJointInPlace } from "../../../src/targets/joint/value-build.ts";
-import { encodedLock, newLockRecord } from "../../../src/targets/lock-record.ts";
 import type { JointRun } from "../../../src/targets/options.ts";
+import { assertNoneInside, encodedLock, newLockRecord } from "../../../src/targets/store-lock.ts";
+
 import { filesOf } from "../../interop/trees.ts";
 import { testFolder } from "../../support/cli.ts";
 import { keysOf } from "../../support/consume.ts";

@@ -12,7 +12,7 @@ import { isOwnName, temporaryName } from "../../../src/stores/reserved-names.ts"
 import type { S3Store } from "../../../src/stores/s3.ts";
 import type { TargetBuild } from "../../../src/stores/store.ts";
 import { inPlace, openInPlaceBuild } from "../../../src/targets/in-place-build.ts";
-import { PrefixLock } from "../../../src/targets/prefix-lock.ts";
+import { StoreLock } from "../../../src/targets/store-lock.ts";
 import * as pauses from "../../../src/util/pause.ts";
 import { keysOf } from "../../support/consume.ts";
 import { deadProcess } from "../../support/dead-process.ts";
@@ -192,15 +192,15 @@ describe("openInPlaceBuild", () => {
     const first = renewed();
     vi.advanceTimersByTime(MINUTE);
     await until(() => renewed() !== first);
-    expect(build.lost?.aborted).toBe(false);
+    expect(build.lockLost?.aborted).toBe(false);
     await build.publish();
     vi.advanceTimersByTime(10 * MINUTE);
     expect(keys()).toEqual([]);
     const robbed = await openBuild();
     lock();
     vi.advanceTimersByTime(MINUTE);
-    await until(() => robbed.lost?.aborted);
-    expect(robbed.lost?.reason).toMatchObject(LOCKED);
+    await until(() => robbed.lockLost?.aborted);
+    expect(robbed.lockLost?.reason).toMatchObject(LOCKED);
     await robbed.discard();
     expect(keys()).toEqual([LOCK]);
   });
@@ -293,12 +293,12 @@ describe.skipIf(process.platform !== "linux")("what a dead process was writing",
   it("is removed by the run that takes over its lock, at its end, and nothing else", async () => {
     const { root, record, names, stay } = await left();
     const store = new DirectoryStore(root);
-    await (await PrefixLock.take(store))?.release();
+    await (await StoreLock.take(store))?.release();
     expect(await names()).toHaveLength(8); // who takes over nothing looks for nothing
     const begun = new Date().toISOString();
     const text = JSON.stringify({ owner: "x", ...record, begun, renewed: begun });
     await store.set(".zarrflow-lock", Buffer.from(text));
-    const lock = await PrefixLock.take(store);
+    const lock = await StoreLock.take(store);
     expect(await names()).toHaveLength(8);
     await lock?.release();
     expect(await names()).toEqual(stay);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
-import { deleteAll } from "../../../src/targets/delete-all.ts";
+import { deleteAll } from "../../../src/targets/contents.ts";
 import { FileJournal } from "../../../src/targets/file-journal.ts";
 import { checkedLine, wholeLines } from "../../../src/targets/journal.ts";
 import { all, drain } from "../../support/consume.ts";

@@ -5,8 +5,8 @@ import { isOmeZip, ZipWriter } from "../stores/zip/zip-writer.ts";
 import type { RangeReader } from "../util/byte-range.ts";
 import { crc32 } from "../util/crc32.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { ConstructionOptions, TargetWriter } from "./construction.ts";
-import type { ResumeOptions } from "./options.ts";
+import type { Medium } from "./build.ts";
+import type { ConstructionOptions, ResumeOptions } from "./options.ts";
 import { ResumedZip } from "./resumed-zip.ts";
 
 /** Starts a zip in the new file `build`, or continues one with uncompressed entries. */
@@ -14,10 +14,10 @@ export async function constructZip(
   build: string,
   description: string,
   { deflate, comment, fsync = false, resumed }: ConstructionOptions,
-): Promise<TargetWriter> {
+): Promise<Medium> {
   if (resumed) {
     const { sink, writer, store } = await openResumedZip(build, description, { ...resumed, fsync, comment });
-    return { ...zipInto(build, sink, writer, true), store, holds: async (value) => store.holds(value) };
+    return { ...zipInto(build, sink, writer, true), store, hasValue: async (value) => store.hasValue(value) };
   }
   const sink = await FileSink.create(build, { fsync });
   return zipInto(
@@ -28,13 +28,17 @@ export async function constructZip(
   );
 }
 
-/** Makes the writer of a build from a zip that is written to a file. */
-function zipInto(build: string, sink: FileSink, writer: ZipWriter, canBeResumed: boolean): TargetWriter {
+/** Makes a medium of a zip that is written to a file. */
+function zipInto(build: string, sink: FileSink, writer: ZipWriter, canBeResumed: boolean): Medium {
   return {
     store: writer,
     finish: () => writer.finish(),
-    ...(canBeResumed && { keep: () => sink.keep() }),
-    abort: () => writer.abort(new ZarrflowError("aborted", "the target was aborted")),
+    ...(canBeResumed && {
+      async keep() {
+        await sink.keep();
+      },
+    }),
+    discard: () => writer.abort(new ZarrflowError("aborted", "the target was aborted")),
     async reopen() {
       await writer.finish();
       const { ZipStore } = await import("../stores/zip/zip-store.ts");

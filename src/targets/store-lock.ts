@@ -1,18 +1,19 @@
+import { type ProcessRecord, processRecordOf } from "../stores/files/process-record.ts";
 import { files } from "../stores/files.node.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
-import type { LockOptions, Store, StoreOptions, WritableStore } from "../stores/store.ts";
+import {
+  type ListableStore,
+  type ListedRun,
+  type LockOptions,
+  type Store,
+  type StoreOptions,
+  valueAtMost,
+  type WritableStore,
+} from "../stores/store.ts";
 import { onThisMachine } from "../stores/store-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
-import {
-  encodedLock,
-  holderOf,
-  jointLockRecord,
-  type LockKey,
-  type LockRecord,
-  newLockRecord,
-  readLock,
-} from "./lock-record.ts";
+import type { Claim } from "./build.ts";
 import { targetFiles } from "./target-files.node.ts";
 
 /** Milliseconds without a renewal after which other runs ignore a lock. */
@@ -50,10 +51,11 @@ const abandoned = new Set<string>();
  * renewed while the run lasts. The lock is stale if its process is known to have ended. If that is not known, its
  * age decides, by the clock of the store if there is one.
  */
-export class PrefixLock {
+export class StoreLock implements Claim {
   readonly #store: LockStore;
   readonly #key: string;
   readonly #lostAfter: number;
+  readonly #isJoint: boolean;
   /** Milliseconds for which a renewal by another process of the same run counts. */
   readonly #sharedFor: number;
   readonly #record: LockRecord;
@@ -80,6 +82,7 @@ export class PrefixLock {
     this.#store = store;
     this.#key = key;
     this.#lostAfter = LOST_AT * staleAfter;
+    this.#isJoint = isJoint;
     this.#sharedFor = isJoint ? (RENEWED_AT * staleAfter) / 2 : 0;
     this.#record = record;
     this.#renewal = setInterval(() => {
@@ -97,7 +100,7 @@ export class PrefixLock {
   static async take(
     store: LockStore,
     options: LockOptions & LockKey & JointLock = {},
-  ): Promise<PrefixLock | undefined> {
+  ): Promise<StoreLock | undefined> {
     const { key = LOCK_NAME, staleAfter = STALE_AFTER, signal } = options;
     const which = { key, staleAfter, isJoint: options.joint !== undefined };
     const record = options.joint === undefined ? await newLockRecord() : jointLockRecord(options.joint);
@@ -108,7 +111,7 @@ export class PrefixLock {
         if (isTaken === undefined) return undefined;
         // An attempt whose answer was lost may have taken the lock.
         if (isTaken || (await readLock(store, { key, signal }))?.owner === record.owner) {
-          const lock = new PrefixLock(store, record, which, isTakeover);
+          const lock = new StoreLock(store, record, which, isTakeover);
           if (isTakeover) await lock.#settle({ signal });
           return lock;
         }
@@ -143,17 +146,13 @@ export class PrefixLock {
   }
 
   /** @throws `locked` if another run has taken the place over. */
-  async assertHeld(options: StoreOptions = {}): Promise<void> {
+  async assertHeld({ lately = false, ...options }: StoreOptions & { readonly lately?: boolean } = {}) {
+    if (lately && this.#isSeenLately()) return;
     this.lost.throwIfAborted();
     const at = Date.now();
     const found = await readLock(this.#store, { ...options, key: this.#key });
     if (found?.owner !== this.#record.owner) throw lost(this.#store, found);
     this.#seenAt = at;
-  }
-
-  /** Like `assertHeld`, but skips the check if the last one was less than a second ago. */
-  async assertHeldLately(options: StoreOptions = {}): Promise<void> {
-    if (!this.#isSeenLately()) await this.assertHeld(options);
   }
 
   #isSeenLately(): boolean {
@@ -186,20 +185,32 @@ export class PrefixLock {
     await removeFilesOfDead(`${folder}/${this.#key.slice(0, -LOCK_NAME.length)}`).catch(() => {});
   }
 
-  /** Releases the lock, and marks the contents as the work of an ended run. */
+  /** Releases the lock, and marks the contents as the work of an ended run. A joint run keeps its lock. */
   async leave(): Promise<void> {
-    await this.#end(() => this.#store.set(this.#key, encodedLock({ ...this.#record, isOver: true })));
+    await (this.#isJoint ? this.detach() : this.#markOver());
   }
 
   /** Restores the state in which the lock was found: with the mark of an ended run, if there was one. */
   async putBack(): Promise<void> {
-    await (this.#isTakeover ? this.leave() : this.release());
+    await (this.#isTakeover ? this.#markOver() : this.release());
+  }
+
+  #markOver(): Promise<void> {
+    return this.#end(() => this.#store.set(this.#key, encodedLock({ ...this.#record, isOver: true })));
   }
 
   /** Leaves the lock to the other processes of a run. */
   async detach(): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
+  }
+
+  notReleased(error: unknown): { readonly message: string; readonly hint: string } {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      message: `the target is published, but its lock ${this.#key} in ${this.#store.description} could not be removed: ${reason}`,
+      hint: `Remove it, or run \`zarrflow clean\`; after ${STALE_AFTER / 60_000} minutes it is ignored.`,
+    };
   }
 
   async #end(last: () => Promise<void>): Promise<void> {
@@ -231,6 +242,27 @@ export class PrefixLock {
   #lose(error: ZarrflowError): void {
     clearInterval(this.#renewal);
     this.#lost.abort(error);
+  }
+}
+
+/**
+ * Locks a store whose contents will change, in which no other run is active, and runs a first step there. The lock is
+ * undefined as for `StoreLock.take`.
+ *
+ * @throws `locked` while another run writes to the store or to a part of it.
+ */
+export async function lockContents<T>(
+  store: LockStore & ListableStore,
+  options: LockOptions,
+  begin: () => Promise<T>,
+): Promise<{ readonly lock: StoreLock | undefined; readonly begun: T }> {
+  const lock = await StoreLock.take(store, options);
+  try {
+    if (lock) await assertNoneInside(store, options);
+    return { lock, begun: await begin() };
+  } catch (error) {
+    await lock?.release();
+    throw error;
   }
 }
 
@@ -292,19 +324,6 @@ export async function isStale(
   return !(age < staleAfter);
 }
 
-/** Makes the warning about a lock that could not be removed when its run ended. */
-export function notReleased(
-  store: Pick<Store, "description">,
-  error: unknown,
-  key = LOCK_NAME,
-): { readonly message: string; readonly hint: string } {
-  const reason = error instanceof Error ? error.message : String(error);
-  return {
-    message: `the target is published, but its lock ${key} in ${store.description} could not be removed: ${reason}`,
-    hint: `Remove it, or run \`zarrflow clean\`; after ${STALE_AFTER / 60_000} minutes it is ignored.`,
-  };
-}
-
 /** Returns undefined if the store does not support conditional writes. */
 async function setIfAbsent(
   store: LockStore,
@@ -326,4 +345,136 @@ function lost(store: Pick<Store, "description">, other: LockRecord | undefined):
     found: other ? holderOf(other) : "no lock",
     hint: "The target may hold data of both runs: replace it.",
   });
+}
+
+/** Size in bytes of the largest lock record. */
+const MAX_LOCK = 64 * 1024;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Identifies the run that writes at a place. */
+export interface LockRecord extends ProcessRecord {
+  /** A random name of the run. */
+  readonly owner: string;
+  readonly begun: string;
+  readonly renewed: string;
+  /** True if the run has ended and left work that it could not remove. */
+  readonly isOver?: boolean;
+}
+
+/** Selects a lock. */
+export interface LockKey {
+  /** @default LOCK_NAME */
+  readonly key?: string | undefined;
+  /** Milliseconds without a renewal after which the lock is ignored. @default 300,000 */
+  readonly staleAfter?: number | undefined;
+}
+
+/** Reads the lock in the root of a store, or at another key, if there is one. */
+export async function readLock(
+  store: Pick<Store, "get">,
+  { key = LOCK_NAME, signal }: StoreOptions & LockKey = {},
+): Promise<LockRecord | undefined> {
+  const bytes = await lockBytes(store, key, signal);
+  if (bytes === undefined) return undefined;
+  const fields = fieldsOf(bytes);
+  const { owner, begun, renewed, isOver } = fields;
+  return {
+    owner: String(owner),
+    ...processRecordOf(fields),
+    begun: String(begun),
+    renewed: String(renewed),
+    ...(isOver === true && { isOver }),
+  };
+}
+
+/** Returns the bytes at a lock's key. A value too large for a lock is returned as empty. */
+async function lockBytes(
+  store: Pick<Store, "get">,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await valueAtMost(store, key, MAX_LOCK, { signal });
+  } catch (error) {
+    if (isZarrflowError(error, "resource-limit")) return new Uint8Array(0);
+    throw error;
+  }
+}
+
+/**
+ * True if a run wrote this lock, completely. Anything else under its name keeps runs away while it is new, but
+ * does not show whose the values beside it are.
+ */
+export function isOfRun({ owner, begun, renewed }: LockRecord): boolean {
+  return UUID.test(owner) && [begun, renewed].every((time) => Number.isFinite(Date.parse(time)));
+}
+
+/** Describes the holder of a lock for messages. */
+export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
+  const who = host === undefined ? "another run" : `process ${pid} on ${host}`;
+  return `${who}, started ${begun}, last seen ${renewed}`;
+}
+
+/** Makes the lock record of this process, for a run that starts now. */
+export async function newLockRecord(): Promise<LockRecord> {
+  const now = new Date().toISOString();
+  return {
+    owner: crypto.randomUUID(),
+    ...(await files?.processes())?.thisProcess(),
+    begun: now,
+    renewed: now,
+  };
+}
+
+/** Makes the lock record of a joint run, whose processes may be on different machines. */
+export function jointLockRecord(owner: string): LockRecord {
+  const now = new Date().toISOString();
+  return { owner, begun: now, renewed: now };
+}
+
+function fieldsOf(bytes: Uint8Array): Partial<Record<keyof LockRecord, unknown>> {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function encodedLock(record: LockRecord): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(record));
+}
+
+/**
+ * Checks that no other run is active inside a store, on a part of its contents. Call this after locking the store:
+ * runs that start inside later see that lock.
+ *
+ * @throws `locked`
+ */
+export async function assertNoneInside(
+  store: ListableStore & Pick<WritableStore, "setIfAbsent">,
+  { breakLock = false, signal }: LockOptions = {},
+): Promise<void> {
+  if (breakLock) return;
+  for await (const { key, isDead } of runsIn(store, { signal })) {
+    if (key === LOCK_NAME || isDead) continue;
+    if (isDead === undefined) await assertUnlocked(store, { key, signal });
+    else {
+      throw new ZarrflowError("locked", "another run is writing inside the target", {
+        store: store.description,
+        key,
+        hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",
+      });
+    }
+  }
+}
+
+/** Lists locks; a store without `listRuns` has them among its keys. */
+async function* runsIn(
+  store: ListableStore & Pick<WritableStore, "setIfAbsent">,
+  options: StoreOptions,
+): AsyncGenerator<ListedRun> {
+  if (store.listRuns) yield* store.listRuns(options);
+  else if (store.setIfAbsent) {
+    for await (const { key } of store.list("", options)) if (key.endsWith(`/${LOCK_NAME}`)) yield { key };
+  }
 }

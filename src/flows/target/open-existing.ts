@@ -12,10 +12,9 @@ import type {
   WritableStore,
 } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { assertNoneInside } from "../../targets/control-folder.ts";
+import { type Medium, targetBuild } from "../../targets/build.ts";
 import type { TargetBuildOptions } from "../../targets/index.ts";
-import { notReleased, PrefixLock } from "../../targets/prefix-lock.ts";
-import { throwIfAborted } from "../../util/abort.ts";
+import { lockContents } from "../../targets/store-lock.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { assertEditable, openExistingTarget } from "./flow-target.ts";
 
@@ -29,27 +28,13 @@ interface OpenAdditionOptions extends LockOptions, ReadDocumentOptions, Pick<Tar
  *
  * @throws `target-exists` if the target has changed since the plan was made; `unsupported-operation`.
  */
-export async function openAppend(
+export async function openExistingBuild(
   plan: Plan,
   { breakLock, maxMetadata, onTaken, signal }: OpenAdditionOptions,
 ): Promise<TargetBuild> {
   const reading = { maxMetadata, signal };
   const { target, publication, jobs } = plan;
   const store = (await openUnchanged(plan, reading)).store;
-  const lock = await PrefixLock.take(store, { breakLock, signal });
-  // the target may have changed until the lock was taken
-  const takePlace = async () => {
-    if (lock) await assertNoneInside(store, { breakLock, signal });
-    await onTaken?.();
-    return openUnchanged(plan, reading);
-  };
-  const { nodes } = await takePlace().catch(async (error) => {
-    await lock?.release();
-    throw error;
-  });
-  const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
-  const groups = [...nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
-  const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
   const renewed = async ({ areAny }: ConsolidatedMetadata) => {
     const root = areAny ? await openNode(store, target.path, { maxMetadata }) : undefined;
     return { written: root ? await allDocumentsBelow(root) : new Map<string, Uint8Array>() };
@@ -63,34 +48,30 @@ export async function openAppend(
       await forEachConcurrent(chunkKeys(store, job, options), remove, { concurrency });
     }
   };
-  try {
+  const begin = async () => {
+    await onTaken?.();
+    const { nodes } = await openUnchanged(plan, reading); // the target may have changed until it was locked
+    const groups = [...nodes].flatMap(([path, { kind }]) => (kind === "group" ? [path] : []));
+    const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
+    const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
     await (await ConsolidatedMetadata.find(store, groups, reading)).unlist(added);
     await clear({ signal });
-  } catch (error) {
-    await lock?.release();
-    throw error;
-  }
-  let isPublished = false;
-  return {
+    return groups;
+  };
+  const { lock, begun: groups } = await lockContents(store, { breakLock, signal }, begin);
+  let isVisible = false;
+  const medium: Medium = {
     store,
     isInPlace: true,
-    ...(lock && { lost: lock.lost, assertHeld: (options) => lock.assertHeld(options) }),
-    reopen: async () => store,
-    async publish({ onWarning, ...options } = {}) {
-      await lock?.assertHeldLately({ signal: options.signal });
-      throwIfAborted(options.signal);
-      isPublished = true;
-      await refreshConsolidated(store, { groups, nodes: [] }, renewed, { maxMetadata }).finally(() =>
-        lock?.release().catch((error) => onWarning?.(notReleased(store, error))),
-      );
+    async publish() {
+      isVisible = true; // the documents are written
+      await refreshConsolidated(store, { groups, nodes: [] }, renewed, { maxMetadata });
     },
     async discard() {
-      if (isPublished) return;
-      // a run that has taken over the lock owns the keys now
-      if (lock === undefined || (await lock.isHeld())) await clear({});
-      await lock?.release();
+      if (!isVisible) await clear({});
     },
   };
+  return targetBuild(medium, { claim: lock });
 }
 
 /** Opens the target that receives the nodes. @throws `target-exists` if it has changed since the plan was made. */
