@@ -9,11 +9,11 @@ vi.mock("node:fs/promises", async (original) => {
   const { withCutFiles } = await import("./cut-files.ts");
   return withCutFiles(await original<object>(), true);
 });
-vi.mock("../../../src/util/pause.ts", async () => {
+vi.mock(import("../../../src/util/pause.ts"), async (importOriginal) => {
   const { cutting } = await import("./cut-files.ts");
   const pause = async () => {
     // who was killed may wait for what it would have done itself
     if (cutting.now?.isOver) throw new Error("the run is gone");
   };
-  return { pause };
+  return { ...(await importOriginal()), pause };
 });
