@@ -10,6 +10,7 @@ import {
 } from "../stores/store.ts";
 import { childSpec } from "../stores/store-spec.ts";
 import { openStore, openStoreIfThere } from "../stores/url.ts";
+import type { Claim } from "../targets/build.ts";
 import { assertNotBuilt } from "../targets/index.ts";
 import { assertNoneInside, assertUnlocked, StoreLock } from "../targets/store-lock.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -142,13 +143,8 @@ async function readableFormatAbove(
   }
 }
 
-/** A locked place in a hierarchy: only one run writes there. */
-export interface LockedPlace {
-  /** @throws `locked` if another run has taken it over. */
-  assertHeld(): Promise<void>;
-  /** Releases the lock. If that fails, the lock expires soon. */
-  release(): Promise<void>;
-}
+/** A locked place in a hierarchy, which only one run writes to. If `release` fails, the lock expires soon. */
+export type LockedPlace = Pick<Claim, "assertHeld" | "release">;
 
 interface LockPlaceOptions extends StoreOptions {
   /** True for the place of an array: no other run can have a place inside it. */

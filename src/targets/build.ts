@@ -21,9 +21,15 @@ export interface Medium
   abandon?(): Promise<void>;
 }
 
-/** The right of one run to write to a place, renewed until it is released. A claim that is not renewed can be taken over. */
+/**
+ * The right of one run to write to a place, renewed until it is released. A claim that is not renewed can be taken
+ * over.
+ */
 export interface Claim {
-  /** Aborted, with the error to throw, when another run has taken the place over, or may have. Absent if only `assertHeld` shows that. */
+  /**
+   * Aborted, with the error to throw, when another run has taken the place over, or may have. Absent if only
+   * `assertHeld` shows that.
+   */
   readonly lost?: AbortSignal;
   /**
    * Checks that the place is still this run's. With `lately`, a check less than a second ago counts.
@@ -31,13 +37,13 @@ export interface Claim {
    * @throws `locked`
    */
   assertHeld(options?: StoreOptions & { readonly lately?: boolean }): Promise<void>;
-  /** Returns true if the place is still this run's. Fails if there is no answer soon, because callers are about to end. */
+  /** True if the place is still this run's. Fails if there is no answer soon, because callers are about to end. */
   isHeld(): Promise<boolean>;
   /** Frees the place; does nothing if another run has it. */
   release(): Promise<void>;
   /** Frees the place, and marks its contents as the work of an ended run. */
   leave(): Promise<void>;
-  /** Makes the warning about a place that could not be freed after the target was published. Absent if that cannot fail. */
+  /** Makes the warning about a place that could not be freed after publishing. Absent if that cannot fail. */
   notReleased?(error: unknown): { readonly message: string; readonly hint: string };
 }
 
@@ -45,7 +51,7 @@ export interface Claim {
 interface BuildMarks {
   /** Absent if the place cannot be claimed. */
   readonly claim?: Claim | undefined;
-  /** Absent if no run can resume this one. `remove` is called when the target is published. */
+  /** Absent if no run can resume this one. A journal with `remove` is removed when the target is published. */
   readonly journal?: (Journal & { remove?(): Promise<void> }) | undefined;
 }
 

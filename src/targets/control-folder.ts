@@ -134,15 +134,20 @@ export class ControlFolder implements Claim {
   /** @throws `locked` if another run took this one for dead and removed its build. */
   async assertHeld({ lately = false }: { readonly lately?: boolean } = {}): Promise<void> {
     // `publish` and `replace` look once more
-    if (lately || (await this.isHeld())) return;
+    if (lately || (await this.#owner()) === this.#run) return;
     throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
       store: `directory ${this.#target}`,
       hint: "Start again.",
     });
   }
 
+  /** True unless another run has taken the folder over. If one has removed it, late writes may have created it again. */
   async isHeld(): Promise<boolean> {
-    return (await ownerOf(this.path))?.run === this.#run;
+    return [undefined, "", this.#run].includes(await this.#owner());
+  }
+
+  async #owner(): Promise<string | undefined> {
+    return (await ownerOf(this.path))?.run;
   }
 
   /**

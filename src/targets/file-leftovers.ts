@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { DEAD_AFTER } from "../stores/directory/owner-record.ts";
+import { isOfDead } from "../stores/directory/owner-record.ts";
 import { fileError, isDenied, isMissing } from "../stores/files/file-error.ts";
 import { taggedState } from "../stores/files/process-record.node.ts";
 import { isControlName, isOwnName } from "../stores/reserved-names.ts";
@@ -45,11 +45,10 @@ async function* temporaryFiles(
     if (!entry.isFile() || !isOwnName(entry.name) || isControlName(entry.name, basename(dirname(path))))
       continue;
     const { mtimeMs } = await lstat(path);
-    const state = taggedState(entry.name);
     yield {
       kind: "file",
       place: path,
-      isDead: state === "ended" || (state === undefined && Date.now() - mtimeMs > DEAD_AFTER),
+      isDead: isOfDead(entry.name, mtimeMs),
       remove: () => unlink(path),
     };
   }

@@ -12,7 +12,7 @@ import { childSpec, onThisMachine } from "../stores/store-spec.ts";
 import { isZip } from "../stores/store-traits.ts";
 import { openStoreIfThere } from "../stores/url.ts";
 import { deleteAll } from "./contents.ts";
-import { isOfRun, isStale, type LockRecord, readLock } from "./store-lock.ts";
+import { isOfRun, type LockRecord, lockAt } from "./store-lock.ts";
 import { targetFiles } from "./target-files.node.ts";
 import { ValueJournal } from "./value-journal.ts";
 
@@ -45,20 +45,19 @@ async function* leftoversIn(
   spec: StoreSpec,
   { withUploads = true, below: _, ...options }: LeftoverOptions,
 ): AsyncGenerator<Leftover> {
-  const lock = await readLock(store, options);
-  const isDead = lock === undefined || (await isStale(store, lock, options));
+  const { lock, isDead } = await lockAt(store, options);
   if (withUploads && isListable(store)) yield* uploadLeftovers(store, "", { isDead, ...options });
   const journal = isWritable(store) ? await ValueJournal.find(store, options) : undefined;
   if (lock ?? journal) {
     const isOfRuns = journal !== undefined || (lock !== undefined && isOfRun(lock));
     yield await lockLeftover(store, lock, { isDead, isOfRuns }, options);
   }
-  const turn = await readLock(store, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal });
-  if (turn && isWritable(store)) {
+  const turn = await lockAt(store, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal });
+  if (turn.lock && isWritable(store)) {
     yield {
       kind: "lock",
       place: `${store.description}/${CONSOLIDATED_LOCK_NAME}`,
-      isDead: await isStale(store, turn, { key: CONSOLIDATED_LOCK_NAME, signal: options.signal }),
+      isDead: turn.isDead,
       remove: () => store.delete(CONSOLIDATED_LOCK_NAME),
     };
   }
@@ -68,11 +67,10 @@ async function* leftoversIn(
     const inside = childSpec(spec, entry.prefix.slice(0, -1));
     const scratch = inside && (await openStoreIfThere(inside));
     if (!scratch || !isListable(scratch) || !isWritable(scratch)) continue;
-    const held: LockRecord | undefined = await readLock(scratch, options);
     yield {
       kind: "scratch",
       place: scratch.description,
-      isDead: held === undefined || (await isStale(scratch, held, options)),
+      isDead: (await lockAt(scratch, options)).isDead,
       async remove() {
         await deleteAll(scratch);
         await scratch.delete(LOCK_NAME);
@@ -125,11 +123,10 @@ async function* zipLeftovers(
   try {
     if (store === undefined || !isWritable(store) || store.openUpload === undefined) return;
     const { lock: lockKey, ledger: keyOf } = keysBeside(key);
-    const [lock, journal] = await Promise.all([
-      readLock(store, { key: lockKey, signal }),
+    const [{ lock, isDead }, journal] = await Promise.all([
+      lockAt(store, { key: lockKey, signal }),
       ValueJournal.find(store, { keyOf, signal }),
     ]);
-    const isDead = lock === undefined || (await isStale(store, lock, { key: lockKey, signal }));
     if (lock || journal) {
       yield {
         kind: journal ? "half-target" : "lock",

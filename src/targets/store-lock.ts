@@ -307,11 +307,20 @@ export async function assertUnlocked(
   });
 }
 
+/** Reads a lock. `isDead` is true if no run has it, because there is none or its run has ended. */
+export async function lockAt(
+  store: Pick<Store, "get" | "ageOf">,
+  options: StoreOptions & LockKey,
+): Promise<{ readonly lock: LockRecord | undefined; readonly isDead: boolean }> {
+  const lock = await readLock(store, options);
+  return { lock, isDead: lock === undefined || (await isStale(store, lock, options)) };
+}
+
 /**
  * Returns true if the run that left a lock has ended. If nothing is known about its process, a run without a sign
  * of life for long counts as ended.
  */
-export async function isStale(
+async function isStale(
   store: Pick<Store, "ageOf">,
   lock: LockRecord,
   { key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: StoreOptions & LockKey = {},

@@ -287,7 +287,21 @@ describe("a control folder that a run has left", () => {
     await dead.target.store.set("a/1", new Uint8Array(100)); // makes its folder again
     await expect(dead.target.publish()).rejects.toMatchObject({ code: "locked" });
     expect(fs.existsSync(spec.path)).toBe(false);
-    for (const { target } of [live, next]) await target.discard();
+    for (const { target } of [dead, live, next]) await target.discard();
+    expect(fs.readdirSync(parent)).toEqual([]);
+  });
+
+  it("is another run's once that run has taken it over: the first neither publishes nor removes it", async () => {
+    const { target } = await open();
+    target.journal?.append("line");
+    await target.journal?.flush();
+    const resume = async () => ({ readBack: false });
+    const next = await openTargetBuild(spec, { ifExists: "error", breakLock: true, resume });
+    await next.store.set("a/0", one);
+    await expect(target.publish()).rejects.toMatchObject({ code: "locked" });
+    await target.discard();
+    await next.publish();
+    expect(await read(spec)).toEqual(one);
   });
 
   it("stays while its process runs, however long ago it was heard of, and goes when another has its number", async () => {

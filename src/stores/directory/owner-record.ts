@@ -14,8 +14,8 @@ const FORMAT = "zarrflow-run/1";
  * Milliseconds between renewals of a record, and milliseconds without a renewal after which the run counts as
  * dead.
  */
-export const RENEW_AFTER = 60_000;
-export const DEAD_AFTER = 15 * 60_000;
+const RENEW_AFTER = 60_000;
+const DEAD_AFTER = 15 * 60_000;
 /** File time of the record of an ended run that could not, or must not, remove its folder. */
 const GIVEN_UP = 0;
 
@@ -51,7 +51,7 @@ export async function signFolder(folder: string, { fsync }: SignOptions = {}): P
     await syncFolder(asyncFileCalls, folder);
     await syncFolder(asyncFileCalls, dirname(folder));
   }
-  return renewed(folder, record);
+  return { run: record.run, end: renewOwner(folder) };
 }
 
 /**
@@ -80,7 +80,7 @@ export async function takeOverFolder(
   }
   await rename(claim, join(folder, OWNER_NAME));
   if (fsync) await syncFolder(asyncFileCalls, folder);
-  return renewed(folder, record);
+  return { run: record.run, end: renewOwner(folder) };
 }
 
 /**
@@ -134,9 +134,19 @@ export async function ownerOf(folder: string): Promise<FolderOwner | undefined> 
 
 /** True if a run was killed before it signed its folder, or after it removed everything but its record. */
 function isUnsigned(folder: string, names: readonly string[], changed: number): boolean {
-  if (names.some((name) => name !== OWNER_NAME)) return false;
-  const state = taggedState(folder);
-  return state === undefined ? Date.now() - changed > DEAD_AFTER : state === "ended";
+  return names.every((name) => name === OWNER_NAME) && isOfDead(folder, changed);
+}
+
+/**
+ * True if the run that gave a file or a folder its name has ended. If nothing is known about its process, the time of
+ * the last change decides.
+ */
+export function isOfDead(name: string, changed: number): boolean {
+  return isDeadBy(taggedState(name), changed);
+}
+
+function isDeadBy(state: ReturnType<typeof processState>, lastSign: number): boolean {
+  return state === undefined ? Date.now() - lastSign > DEAD_AFTER : state === "ended";
 }
 
 /** Reads the owner from a record, if this user owns the file. */
@@ -153,9 +163,7 @@ async function ownerIn(path: string, user: number): Promise<FolderOwner | undefi
  * continue.
  */
 function isDead(record: ProcessRecord, renewed: number): boolean {
-  if (renewed === GIVEN_UP) return true;
-  const state = processState(record);
-  return state === undefined ? Date.now() - renewed > DEAD_AFTER : state === "ended";
+  return renewed === GIVEN_UP || isDeadBy(processState(record), renewed);
 }
 
 function parsedRecord(text: string): (ProcessRecord & { readonly run: string }) | undefined {
@@ -192,12 +200,19 @@ function newRecord(): OwnerRecord {
   return { format: FORMAT, run: randomName(), ...thisProcess(), begun: new Date().toISOString() };
 }
 
-function renewed(folder: string, { run }: OwnerRecord): SignedFolder {
-  const path = join(folder, OWNER_NAME);
+/** Renews the record of a folder until the returned function is called. @param onGone called if the record is gone */
+export function renewOwner(folder: string, onGone = () => {}): () => void {
   const renewal = setInterval(() => {
-    const now = new Date();
-    utimes(path, now, now).catch(() => {});
+    touchOwner(folder).catch((error) => {
+      if (isMissing(error)) onGone();
+    });
   }, RENEW_AFTER);
   renewal.unref();
-  return { run, end: () => clearInterval(renewal) };
+  return () => clearInterval(renewal);
+}
+
+/** Shows other runs that the run of a folder is alive. */
+export async function touchOwner(folder: string): Promise<void> {
+  const now = new Date();
+  await utimes(join(folder, OWNER_NAME), now, now);
 }

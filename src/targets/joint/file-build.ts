@@ -1,7 +1,7 @@
-import { lstat, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { removeFolder } from "../../stores/directory/directory-tree.ts";
-import { jointRecord, OWNER_NAME, RENEW_AFTER } from "../../stores/directory/owner-record.ts";
+import { jointRecord, OWNER_NAME, renewOwner, touchOwner } from "../../stores/directory/owner-record.ts";
 import { DirectoryStore } from "../../stores/directory.ts";
 import { hasSystemCode, isMissing } from "../../stores/files/file-error.ts";
 import { processTag, thisProcess } from "../../stores/files/process-record.node.ts";
@@ -163,22 +163,19 @@ function renewed(
   description: string,
 ): { readonly lost: AbortSignal; readonly end: () => void } {
   const lost = new AbortController();
-  const renew = async () => {
-    try {
-      const now = new Date();
-      await utimes(join(folder, OWNER_NAME), now, now);
-    } catch (error) {
-      if (isMissing(error)) lost.abort(jointRunGone(description));
-    }
+  const onGone = () => lost.abort(jointRunGone(description));
+  const lookIfGone = async () => {
+    if (await stat(folder).then(() => false, isMissing)) onGone();
   };
-  const look = async () => {
-    const isGone = await stat(folder).then(() => false, isMissing);
-    if (isGone) lost.abort(jointRunGone(description));
+  touchOwner(folder).catch(lookIfGone);
+  const endRenewal = renewOwner(folder, onGone);
+  const look = setInterval(lookIfGone, LOOK_AFTER);
+  look.unref();
+  const end = () => {
+    endRenewal();
+    clearInterval(look);
   };
-  void renew();
-  const timers = [setInterval(renew, RENEW_AFTER), setInterval(look, LOOK_AFTER)];
-  for (const timer of timers) timer.unref();
-  return { lost: lost.signal, end: () => timers.forEach(clearInterval) };
+  return { lost: lost.signal, end };
 }
 
 /** Milliseconds between checks that the folder still exists. */
