@@ -53,15 +53,15 @@ export async function runTasks(
         const task = taskAt(plan, stage, index);
         if (!done?.has(task.number)) {
           const lease = await scheduler.acquire(leaseBytesOf(task), stop.signal);
-          if (lease === undefined) return;
           try {
+            if (lease === undefined || stop.signal.aborted) return;
             if (reporter === undefined) await run(task, {}, stop.signal);
             else {
               const isFirst = () => scheduler.stop();
               await reporter.around(task.number, (events) => run(task, events, stop.signal), isFirst);
             }
           } finally {
-            lease.release();
+            lease?.release();
           }
         }
         scheduler.taskEnded();

@@ -6,7 +6,7 @@ export interface Scheduler {
   readonly threads: number;
   /** Number of this thread; 0 is the one that started the run. */
   readonly thread: number;
-  /** True once no further task may start. */
+  /** True once no further task is dealt. */
   readonly isStopped: boolean;
   /** Number of bytes in buffers of tasks now, and at most so far. */
   readonly taken: number;
@@ -23,7 +23,7 @@ export interface Scheduler {
   /**
    * Waits until `bytes` fit beside all leases that are held.
    *
-   * @returns undefined if the run has stopped.
+   * @returns undefined if another thread has stopped the run.
    */
   acquire(bytes: number, signal?: AbortSignal): Promise<Lease | undefined>;
   /** Records progress of this thread within a task. */
@@ -32,7 +32,7 @@ export interface Scheduler {
   taskEnded(): void;
   /** Waits until all threads have ended the tasks of a stage, or the run has stopped. */
   stageEnded(stage: number): Promise<void>;
-  /** Prevents further tasks from starting. Returns true on the first call in any thread. */
+  /** Deals no further tasks. Returns true on the first call in any thread. */
   stop(): boolean;
 }
 
@@ -73,11 +73,8 @@ export class LocalScheduler implements Scheduler {
     return { first: (this.#stages[stage] ?? 0) - left, count: 1 };
   }
 
-  async acquire(bytes: number, signal?: AbortSignal): Promise<Lease | undefined> {
-    const lease = await this.#budget.acquire(bytes, signal);
-    if (!this.isStopped) return lease;
-    lease.release();
-    return undefined;
+  acquire(bytes: number, signal?: AbortSignal): Promise<Lease> {
+    return this.#budget.acquire(bytes, signal);
   }
 
   beat(): void {}
