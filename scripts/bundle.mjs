@@ -53,13 +53,13 @@ const READS = [
 
 /** What it loads on use, by subject, the first that fits: a file for each, so that few requests load all of it. */
 const READS_ON_USE = {
+  text: /parse-slice/,
   shards: /\/(?:sharding\/|checksum)/,
   zip: /^stores\/(?:zip|http\/)|^targets\/zip-upload-log|foreign-file/,
   other:
     /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|deflate|zstd)\/|\/(?:lz4|byte-filters)\.|wasm-filters/,
   codecs: /^codecs\//,
   s3: /^stores\/s3\//,
-  text: /asked-slice/,
   labels: /labels|key-filter|decoded-slice|typed-values/,
   slabs: /./,
 };

@@ -1,8 +1,7 @@
 import { createPipeline } from "../codecs/chain/codec-chain.ts";
 import { type CodecPipeline, chunkSpecOf } from "../codecs/codec.ts";
 import type { GridStrategy } from "../hierarchy/read-options.ts";
-import { type ArrayMetadata, type CodecConfig, gridShape, type ZarrFormat } from "../meta/array-metadata.ts";
-import { costClassOf, decodesParts } from "../meta/codec-traits.ts";
+import { type ArrayMetadata, gridShape, type ZarrFormat } from "../meta/array-metadata.ts";
 import { expectedItemSize, isFixed } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/describe.ts";
 import { byInnermost, withinShards } from "../meta/shards.ts";
@@ -10,20 +9,24 @@ import { FIRST_ALLOWED } from "../stores/remote/concurrency-control.ts";
 import { writerMemory } from "../stores/store-traits.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import { pooledSize } from "../streams/buffer-pool.ts";
-import type { ChunkSizes } from "../streams/chunk.ts";
 import { type Selection, wholeSelection } from "../streams/selection.ts";
 import { crc32 } from "../util/crc32.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { toPlain } from "../util/json-value.ts";
 import { product } from "../util/shape.ts";
 import { COSTS } from "./costs.ts";
-import { copyMemory, type Sides, smallerChunks, storeReservedBytes } from "./memory.ts";
+import {
+  copyMemory,
+  gridSide,
+  type SideSizes,
+  type Sides,
+  smallerChunks,
+  storeReservedBytes,
+} from "./memory.ts";
 import type {
   Alternative,
   ArrayJob,
   Driver,
   GridSide,
-  PlannedCodec,
   PlannedConversion,
   ScratchPass,
   StoreProfiles,
@@ -422,45 +425,4 @@ export function templateOf({
   ...rest
 }: ArrayJob): JobTemplate {
   return { ...rest, ...(passes && { passes: passes.map(({ firstTask: _, ...pass }) => pass) }) };
-}
-
-/** Bytes of a chunk, and of the memory of its codecs. */
-export type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
-
-/** An array at the level of the chunks that are read or written. */
-export interface SideArray {
-  readonly zarrFormat: ZarrFormat;
-  readonly metadata: ArrayMetadata;
-  readonly chunkShape: readonly number[];
-  readonly shardShape?: readonly number[] | undefined;
-}
-
-/** Describes one side of a job. */
-export function gridSide(
-  { zarrFormat, metadata, chunkShape, shardShape }: SideArray,
-  { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize }: SideSizes,
-): GridSide {
-  return {
-    zarrFormat,
-    chunkKeyEncoding: metadata.chunkKeyEncoding,
-    shape: metadata.shape,
-    chunkShape,
-    ...(shardShape && { shardShape }),
-    codecs: metadata.codecs.map(plannedCodec),
-    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
-    decodedSize,
-    maxEncodedSize,
-    scratchSize,
-    pooledScratchSize,
-  };
-}
-
-function plannedCodec(codec: CodecConfig): PlannedCodec {
-  const configuration = JSON.parse(JSON.stringify(toPlain(codec.configuration), withoutBigints));
-  return { name: codec.name, configuration, costClass: costClassOf(codec) };
-}
-
-/** Converts bigints to numbers, as a plan is JSON. */
-function withoutBigints(_: string, value: unknown): unknown {
-  return typeof value === "bigint" ? Number(value) : value;
 }

@@ -1,15 +1,58 @@
-import { gridShape } from "../meta/array-metadata.ts";
+import { type ArrayMetadata, type CodecConfig, gridShape, type ZarrFormat } from "../meta/array-metadata.ts";
+import { costClassOf, decodesParts } from "../meta/codec-traits.ts";
 import { buildMemory, MAX_S3_PARTS, readerMemory } from "../stores/store-traits.ts";
 import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
 import { type ChunkSizes, pooledScratch } from "../streams/chunk.ts";
 import { readFootprint } from "../streams/read-chunks.ts";
 import { indexFootprint } from "../streams/shards.ts";
 import { writtenIndexFootprint } from "../streams/write-chunks.ts";
+import { toPlain } from "../util/json-value.ts";
 import { product } from "../util/shape.ts";
 import { formatBytes } from "../util/units.ts";
-import type { GridSide, Plan } from "./plan.ts";
+import type { GridSide, Plan, PlannedCodec } from "./plan.ts";
 
 export type Sides = { readonly source: GridSide; readonly target: GridSide };
+
+/** Bytes of a chunk, and of the memory of its codecs. */
+export type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
+
+/** An array at the level of the chunks that are read or written. */
+export interface SideArray {
+  readonly zarrFormat: ZarrFormat;
+  readonly metadata: ArrayMetadata;
+  readonly chunkShape: readonly number[];
+  readonly shardShape?: readonly number[] | undefined;
+}
+
+/** Describes one side of a job. */
+export function gridSide(
+  { zarrFormat, metadata, chunkShape, shardShape }: SideArray,
+  { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize }: SideSizes,
+): GridSide {
+  return {
+    zarrFormat,
+    chunkKeyEncoding: metadata.chunkKeyEncoding,
+    shape: metadata.shape,
+    chunkShape,
+    ...(shardShape && { shardShape }),
+    codecs: metadata.codecs.map(plannedCodec),
+    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
+    decodedSize,
+    maxEncodedSize,
+    scratchSize,
+    pooledScratchSize,
+  };
+}
+
+function plannedCodec(codec: CodecConfig): PlannedCodec {
+  const configuration = JSON.parse(JSON.stringify(toPlain(codec.configuration), withoutBigints));
+  return { name: codec.name, configuration, costClass: costClassOf(codec) };
+}
+
+/** Converts bigints to numbers, as a plan is JSON. */
+function withoutBigints(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
+}
 
 /** Sides that count only memory in pooled buffers, without the codecs' own memory. */
 export function inBuffers({ source, target }: Sides): Sides {

@@ -9,8 +9,8 @@ import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
 import { MAX_LOOKED_AT } from "../streams/read-neighbours.ts";
 import { axesOver, type Selection } from "../streams/selection.ts";
 import { product } from "../util/shape.ts";
-import { gridSide } from "./array-jobs.ts";
-import { bytesInFlight, bytesPerItem, decodedInFlight } from "./memory.ts";
+import { bytesInFlight, bytesPerItem, decodedInFlight, gridSide } from "./memory.ts";
+
 import type { ArrayJob, GridSide } from "./plan.ts";
 import { stagedWindows } from "./staged-windows.ts";
 import { chooseStrategy, type RatedCandidate, rate, type StrategyRequest } from "./strategies.ts";

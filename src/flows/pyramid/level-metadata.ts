@@ -9,7 +9,7 @@ import type { NodesInFormat } from "../../plan/request.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
 import { recodeTo } from "../request/changes.ts";
-import { nodesInFormat } from "../request/converted-nodes.ts";
+import { nodesInFormat } from "../request/wanted-nodes.ts";
 import type { DataSetArray } from "./data-set.ts";
 import { blockOffset, type LevelShape, type PyramidOptions } from "./pyramid-options.ts";
 
@@ -111,8 +111,7 @@ export function targetTerms(
 ): TargetTerms {
   const [root] = nodes;
   const zarrFormat = formatNamed(to);
-  const isSame = root.layout.zarrFormat === to;
-  const converted = isSame ? { metadata: new Map(), warnings: [] } : nodesInFormat(nodes, to);
+  const converted = nodesInFormat(nodes, to);
   const arrays = nodes.flatMap(({ path, metadata }) => (metadata.kind === "array" ? { path, metadata } : []));
   const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec, arrays);
   const change = (path: string, metadata: ArrayMetadata) =>

@@ -1,16 +1,14 @@
-import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import type { OpenSource } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
-import { type Axes, withAxes } from "../../meta/dimension-names.ts";
-import type { SourceNode } from "../../plan/request.ts";
+import { withAxes } from "../../meta/dimension-names.ts";
 import type { ReadEventOptions } from "../../run/events.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { Changes } from "./flow-options.ts";
 import { readableArray, skippedWarning, undecodable } from "./node-findings.ts";
 import { openSource } from "./open-source.ts";
 import { noteAccess } from "./option-effects.ts";
@@ -73,23 +71,6 @@ export async function* arraysBelow(
   } finally {
     await close();
   }
-}
-
-/** Finds the dimension names that images give to their levels, if any option refers to dimensions by name. */
-export async function axesOf(
-  root: ZarrArray | ZarrGroup,
-  nodes: readonly Pick<SourceNode, "path" | "metadata">[],
-  { chunks, shards, slice, signal }: Changes & { readonly signal?: AbortSignal | undefined },
-): Promise<Axes> {
-  if (![chunks, shards, slice].some(asksByName)) return new Map();
-  if (root.kind === "group") return axesByArray(nodes);
-  const axes = await axesFromAbove(root, signal);
-  return new Map(axes && [[root.path, axes]]);
-}
-
-function asksByName(option: Changes["chunks"] | Changes["slice"]): boolean {
-  const isObject = typeof option === "object" && !Array.isArray(option);
-  return isObject || [option].flat().some((one) => typeof one === "string" && one.includes("="));
 }
 
 export type DimensionNames = readonly (string | null)[];

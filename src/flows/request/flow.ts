@@ -47,9 +47,9 @@ import {
   type SourceNodes,
   type SourceNodesOptions,
   sourceNodes,
-  wantedMetadata,
 } from "./source-nodes.ts";
 import { concurrencyOf, largestChunk, pacedAccess, profilesOf, usualConcurrency } from "./store-settings.ts";
+import { wantedMetadata } from "./wanted-nodes.ts";
 
 /** An open source and a plan that can be run once. */
 export interface PlannedFlow extends ResumablePlan {

@@ -9,8 +9,6 @@ import {
   type SliceOption,
 } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
-import type { KeyFilter } from "../../plan/key-filter.ts";
-import type { NodeWarning } from "../../plan/plan.ts";
 import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isObject, withoutEffect } from "../../util/options.ts";
@@ -45,7 +43,7 @@ export function nearestReason(
 }
 
 /** Options for looking up labels in arrays of a store. */
-function lookUpOptions(
+export function lookUpOptions(
   { spec }: ZarrArray | ZarrGroup,
   { maxMemory = DEFAULT_MAX_MEMORY, concurrency, nearest = false, signal }: SliceReading,
 ) {
@@ -119,46 +117,6 @@ export interface SlicedNodes {
   readonly axes: Axes;
 }
 
-/** A slice of nodes by indices. The items that it takes of each dimension are read on request. */
-export interface SliceOfNodes {
-  readonly option?: SliceOption;
-  readonly takenItems: () => Promise<readonly TakenItems[]>;
-}
-
-/**
- * Replaces the labels in a slice of a node and everything below it by indices. @throws as `lookUpInArray` and
- * `lookUpInGroup`
- */
-export async function nodesByIndices(
-  asked: SliceOption | string | undefined,
-  { root, all, taken, excluded, axes }: SlicedNodes,
-  options: SliceReading,
-): Promise<SliceOfNodes> {
-  if (asked === undefined) return { takenItems: async () => [] };
-  const option = await rangesAsked(asked, {});
-  const lookUps = () => import("./labels/look-up-labels.ts");
-  const reading = lookUpOptions(root, options);
-  const namesOf = ({ metadata, path }: ZarrArray) => withAxes(metadata, axes.get(path)).dimensionNames ?? [];
-  const plain = { option, labels: [] };
-  if (root.kind === "array") {
-    const names = namesOf(root);
-    const found = hasLabels(option)
-      ? await (await lookUps()).lookUpInArray(option, root, names, reading)
-      : plain;
-    const takenItems = async () => (await lookUps()).takenOfArray(found, root, names, reading);
-    return { option: found.option, takenItems };
-  }
-  const arrays = taken.flatMap((node) =>
-    node.kind === "array" ? [{ array: node, names: namesOf(node) }] : [],
-  );
-  const group = { group: root, nodes: all, leftOut: excluded, arrays };
-  const found = hasLabels(option) ? await (await lookUps()).lookUpInGroup(option, group, reading) : plain;
-  return {
-    option: found.option,
-    takenItems: async () => (await lookUps()).takenOfGroup(found, group, reading),
-  };
-}
-
 /**
  * Resolves a slice of an array to indices, and describes the items along each dimension that it names. @throws as
  * `resolveArraySlice` and `lookUpInArray`
@@ -176,36 +134,4 @@ export async function resolveLabelledSlice(
   } catch (error) {
     throw await aboutCoordinates(error, option, array, options.signal);
   }
-}
-
-/** Warns about coordinates in groups above the sliced group, which the slice does not contain. */
-export async function coordinatesAbove(
-  { root, all, taken, axes }: Omit<SlicedNodes, "excluded">,
-  { exclude, signal }: Pick<KeyFilter, "exclude"> & Pick<SliceReading, "signal">,
-): Promise<NodeWarning[]> {
-  if (root.kind === "array") return [];
-  const { findCoordinate } = await import("./labels/find-coordinate.ts");
-  const { pathFilter } = await import("../../plan/key-filter.ts");
-  const filter = pathFilter({ ...(exclude && { exclude }) });
-  const within = { path: root.path, nodes: new Map(all.map((node) => [node.path, node])) };
-  const below = new Set<ZarrNode>(all);
-  const above: string[] = [];
-  const seen = new Set<string>();
-  for (const array of taken) {
-    if (array.kind === "group") continue;
-    for (const name of withAxes(array.metadata, axes.get(array.path)).dimensionNames ?? []) {
-      if (name === null || seen.has(name) || filter?.isExcluded(name)) continue;
-      seen.add(name);
-      const found = await findCoordinate({ array, within }, name, signal);
-      if (found && !below.has(found)) above.push(name);
-    }
-  }
-  if (above.length === 0) return [];
-  const names = above.map((name) => `\`${name}\``).join(", ");
-  return [
-    {
-      message: `coordinates in a group above this one are not in the slice: ${names}`,
-      hint: "Slice one array, which takes them along, or the group above with --include (in code include).",
-    },
-  ];
 }

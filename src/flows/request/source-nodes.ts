@@ -1,29 +1,16 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
-import { nameOf, type ZarrArray, type ZarrGroup, type ZarrNode } from "../../hierarchy/node.ts";
-import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
-import { askedSlice } from "../../hierarchy/parse-slice.ts";
-import type { ReadOptions } from "../../hierarchy/read-options.ts";
-import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
-import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
 import { type KeyFilter, type PathFilter, pathFilter, takenNodes } from "../../plan/key-filter.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
-import type { NodesInFormat } from "../../plan/request.ts";
 import { isListable, type ListableStore, type StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { firstOf, nearestName } from "../../util/names.ts";
 import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
-import { axesOf } from "./arrays-below.ts";
-import { type ArrayConversion, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
-import type { RegriddedNode } from "./converted-nodes.ts";
-import type { Changes } from "./flow-options.ts";
-import { companionsOf, type TakenWhole } from "./group-arrays.ts";
-import type { OtherRanges, otherResolutions } from "./image-slice.ts";
+import { companionsOf } from "./group-arrays.ts";
 import { copiedWarning, withChunkSeparators } from "./node-findings.ts";
-import { aboutCoordinates, coordinatesAbove, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 
 /** The nodes of a source. */
@@ -149,191 +136,6 @@ export async function consolidatedGroups(
   const groups = nodes.filter((node) => node.kind === "group");
   await forEachConcurrent(groups, lookAt, { concurrency, signal });
   return nodes.flatMap(({ path }) => (found.has(path) ? [path] : []));
-}
-
-/**
- * Computes the metadata of the nodes to take: in the target's format, and with the requested changes.
- *
- * @param root the first of the nodes
- * @param asked the requested node: the root, or a sliced array in it
- */
-export async function wantedMetadata(
-  { root, asked, all, taken, excluded }: WantedNodes,
-  to: ZarrFormat,
-  options: Changes & SliceReading & KeyFilter,
-) {
-  const takenByPath = new Map(taken.map((node) => [node.path, node]));
-  const sources = all.map((node) => takenByPath.get(node.path) ?? node);
-  const converted = await nodesInFormatOf(to, root, sources, options.signal);
-  const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
-  const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
-  const axes = await axesOf(asked, inFormat, options);
-  const { path, kind } = asked;
-  const name = asked.kind === "array" ? { name: nameOf(asked) } : {};
-  const opened: OpenedNodes = { root: { path, kind, ...name }, nodes: inFormat, axes };
-  const { takenItems, selections, takenWhole, turns } = await selectionsAsked(
-    asked,
-    opened,
-    { all, taken, excluded },
-    options,
-  );
-  const outside = selections.size === 0 ? [] : sourcesOutside(inFormat, root.path);
-  const left =
-    selections.size === 0 ? [] : await coordinatesAbove({ root: asked, all, taken, axes }, options);
-  const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside, ...left];
-  const conversions = await conversionsOf(options, opened, takenByPath, { to, selections });
-  const { change, kept } = changeOf(options, opened, selections, conversions);
-  const cutImages = await cutImagesOf(asked, inFormat, selections);
-  const changed = inFormat.map(({ path, metadata: before }): RegriddedNode => {
-    const asked = before.kind === "array" ? change(path, before) : undefined;
-    const { selection } = asked ?? {};
-    return {
-      path,
-      before,
-      metadata: asked?.metadata ?? cutImages.get(path) ?? before,
-      ...(selection && { placing: { ...selection, turns: turns.get(path) } }),
-    };
-  });
-  const isSmaller = excluded.length > 0 || taken.length < all.length;
-  const followed = await followedNodesOf(root, changed, isSmaller);
-  return {
-    converted: {
-      metadata: new Map([...converted.metadata, ...cutImages, ...followed.metadata]),
-      warnings: [
-        ...warnings,
-        ...(options.codec === undefined ? filterWarnings(root, conversions) : []),
-        ...followed.warnings,
-        ...converted.warnings,
-      ],
-    },
-    change,
-    kept,
-    conversions,
-    takenItems,
-  };
-}
-
-/** Warns about filters that are dropped because the data type changes, unless other codecs were requested. */
-function filterWarnings(root: ZarrNode, conversions: ReadonlyMap<string, ArrayConversion>): NodeWarning[] {
-  return [...conversions].flatMap(([path, { filtersLeftOut: [...names] = [] }]) =>
-    names.length === 0
-      ? []
-      : {
-          path: belowPath(root.path, path),
-          message: `the data type is new, and filters of the old one are left out: ${names.join(", ")}`,
-          hint: "State the codecs of the new type with --codec, such as --codec delta,zstd:5.",
-        },
-  );
-}
-
-async function conversionsOf(
-  { arrays: option, maxMemory, signal }: Changes & Pick<ReadOptions, "maxMemory" | "signal">,
-  opened: OpenedNodes,
-  taken: ReadonlyMap<string, ZarrNode>,
-  how: { readonly to: ZarrFormat; readonly selections: ReadonlyMap<string, Selection> },
-): Promise<ReadonlyMap<string, ArrayConversion>> {
-  if (option === undefined) return new Map();
-  const { planConversions } = await import("./plan-conversion.ts");
-  const { root } = opened;
-  const arrays = opened.nodes.flatMap(({ path, metadata }) => {
-    const array = root.kind === "group" || path === root.path ? taken.get(path) : undefined;
-    return array?.kind === "array" && metadata.kind === "array" ? [{ array, inFormat: metadata }] : [];
-  });
-  return planConversions(option, root, arrays, { ...how, maxMemory, signal });
-}
-
-/** Resolves the requested slice to the selections of the opened nodes. */
-async function selectionsAsked(
-  asked: ZarrArray | ZarrGroup,
-  opened: OpenedNodes,
-  { all, taken, excluded }: Pick<SourceNodes, "all" | "taken" | "excluded">,
-  options: Changes & SliceReading,
-) {
-  try {
-    const nodes = { root: asked, all, taken, excluded, axes: opened.axes };
-    const { option, takenItems } = await nodesByIndices(options.slice, nodes, options);
-    const others = option && asked.kind === "group" ? await othersOf(option, nodes, options) : new Map();
-    return { takenItems, ...(await selectionsOf(option, opened, others)) };
-  } catch (error) {
-    if (asked.kind === "group" || options.slice === undefined) throw error;
-    throw await aboutCoordinates(error, askedSlice(options.slice, {}), asked, options.signal);
-  }
-}
-
-/** Updates attributes to match new grids; does nothing if no grid changes and all nodes are taken. */
-async function followedNodesOf(
-  root: ZarrNode,
-  nodes: readonly RegriddedNode[],
-  isSmaller: boolean,
-): Promise<NodesInFormat> {
-  const isChanged = nodes.some(({ before, metadata }) => metadata.kind === "array" && metadata !== before);
-  if (!isChanged && !isSmaller) return { metadata: new Map(), warnings: [] };
-  const { followedNodes } = await import("./converted-nodes.ts");
-  return followedNodes(root.path, nodes, isSmaller);
-}
-
-export interface WantedNodes extends Pick<SourceNodes, "all" | "taken" | "excluded"> {
-  readonly root: ZarrArray | ZarrGroup;
-  readonly asked: ZarrArray | ZarrGroup;
-}
-
-/** Warns about nodes that a slice takes whole. @throws `invalid-selection` if `isStrict` is set. */
-function takenWholeWarnings(
-  root: ZarrNode,
-  takenWhole: readonly TakenWhole[],
-  isStrict: boolean | undefined,
-): NodeWarning[] {
-  const [first] = takenWhole;
-  if (isStrict && first) {
-    throw new ZarrflowError("invalid-selection", first.reason, {
-      path: first.path,
-      hint: "Leave it out with --exclude, or omit --strict to take it whole.",
-    });
-  }
-  return takenWhole.map(({ path, reason }) => ({
-    path: belowPath(root.path, path),
-    message: `this is not sliced, but taken whole: ${reason}`,
-    hint: "Slice it by itself, or leave it out with --exclude. --strict rejects such a slice.",
-  }));
-}
-
-async function nodesInFormatOf(
-  to: ZarrFormat,
-  root: ZarrArray | ZarrGroup,
-  nodes: readonly ZarrNode[],
-  signal: AbortSignal | undefined,
-): Promise<NodesInFormat> {
-  if (root.layout.zarrFormat === to) return { metadata: new Map(), warnings: [] };
-  const { nodesInFormat } = await import("./converted-nodes.ts");
-  return nodesInFormat(nodes, to, await axesToWrite(root, to, signal));
-}
-
-async function othersOf(...asked: Parameters<typeof otherResolutions>): Promise<OtherRanges> {
-  const { otherResolutions } = await import("./image-slice.ts");
-  return otherResolutions(...asked);
-}
-
-async function cutImagesOf(
-  root: ZarrArray | ZarrGroup,
-  nodes: OpenedNodes["nodes"],
-  selections: ReadonlyMap<string, Selection>,
-): Promise<ReadonlyMap<string, NodeMetadata>> {
-  if (root.kind === "array" || selections.size === 0) return new Map();
-  const { groupsOfCutImages } = await import("./image-slice.ts");
-  return groupsOfCutImages(nodes, selections);
-}
-
-/**
- * Finds the dimension names that a level of an image has from the group above, which is not copied with it. Only v3
- * stores names.
- */
-async function axesToWrite(
-  root: ZarrArray | ZarrGroup,
-  to: ZarrFormat,
-  signal: AbortSignal | undefined,
-): Promise<readonly string[] | undefined> {
-  if (root.kind === "group" || to !== "v3") return undefined;
-  return axesFromAbove(root, signal);
 }
 
 interface FilteredNodes extends StoreOptions {
