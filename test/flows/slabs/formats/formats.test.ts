@@ -181,7 +181,7 @@ describe("the list of slice formats", () => {
 
   it("names its endings where a file name has one that is not written", () => {
     const endings = SLICE_FORMATS.flatMap((format) => format.endings.map((ending) => `.${ending}`));
-    const details = expect.objectContaining({ hint: `Use a name that ends in ${endings.join(", ")}.` });
+    const details = expect.objectContaining({ hint: `Use a name ending in ${endings.join(", ")}.` });
     expect(() => outputFormat("a.nc", undefined)).toThrowError(expect.objectContaining({ details }));
   });
 
