@@ -127,7 +127,7 @@ function jobRequest(
           ? Math.min(request.concurrency, expectedConcurrency(profiles))
           : request.concurrency,
     writerBytes: writerMemory(request.target.store),
-    inFarObject: request.source.store.kind === "zip-value",
+    inRemoteObject: request.source.store.kind === "zip-value",
     keysToCopy: request.copyKeys,
     threads,
     tasksAtOnce: request.tasksAtOnce,

@@ -172,8 +172,8 @@ function directSlabs(request: SlabRequest): SlabCandidate {
   const source = sourceSide(request);
   const itemSize = slabItemBytes(pipeline);
   const perChunk = decodedInFlight(source);
-  const inFarObject = array.store.neighbours !== undefined;
-  const aheadOf = { ...request, sides: { source }, inFarObject };
+  const inRemoteObject = array.store.neighbours !== undefined;
+  const aheadOf = { ...request, sides: { source }, inRemoteObject };
   const inFlight = readAheadWithin(aheadOf, perChunk, maxMemory);
   const left = maxMemory - bytesInFlight(perChunk, inFlight);
   const isWholeInOne = pooledSize(product(selection.shape) * itemSize) <= left;

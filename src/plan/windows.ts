@@ -22,7 +22,7 @@ export interface WindowRequest {
   /** Memory that an open writer of the target's store needs. */
   readonly writerBytes: number;
   /** True if source chunks are adjacent in one remote object. */
-  readonly inFarObject?: boolean;
+  readonly inRemoteObject?: boolean;
   /** True if a shard of the target can be written only once it is complete. */
   readonly collectsShards: boolean;
 }
@@ -56,7 +56,7 @@ export function windowUnit(target: GridSide, grid: readonly number[]): number[] 
 }
 
 /** The parts of a request that determine how many source chunks are in flight. */
-interface ReadAheadRequest extends Pick<WindowRequest, "maxMemory" | "concurrency" | "inFarObject"> {
+interface ReadAheadRequest extends Pick<WindowRequest, "maxMemory" | "concurrency" | "inRemoteObject"> {
   readonly sides: Pick<Sides, "source">;
 }
 
@@ -65,13 +65,13 @@ interface ReadAheadRequest extends Pick<WindowRequest, "maxMemory" | "concurrenc
  * one.
  */
 export function readAheadWithin(
-  { sides, maxMemory, concurrency, inFarObject = false }: ReadAheadRequest,
+  { sides, maxMemory, concurrency, inRemoteObject = false }: ReadAheadRequest,
   inFlight: InFlight,
   spare: number,
 ): number {
   const { source } = sides;
-  const areTogether = inFarObject || source.shardShape !== undefined;
-  const wanted = concurrency * (areTogether ? chunksPerRequest(source, inFarObject) : 1);
+  const areTogether = inRemoteObject || source.shardShape !== undefined;
+  const wanted = concurrency * (areTogether ? chunksPerRequest(source, inRemoteObject) : 1);
   return Math.max(1, Math.min(wanted, chunksInFlight(inFlight, Math.min(maxMemory / 4, spare))));
 }
 
