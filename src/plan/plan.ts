@@ -12,7 +12,7 @@ import type { PlannedFilter } from "./key-filter.ts";
  *
  * - window: the target chunks that one task makes, as a box in the grid of target chunks.
  * - box: a region of items or of coords, with a start and a shape.
- * - split: the division of one dimension into boxes (`windows.ts`).
+ * - split: the division of one dimension into boxes (`task.ts`).
  * - slab: a run of items in C order, for reading a slice as bytes: whole trailing dimensions and part of one. Slabs
  *   are the chunks of a target grid without codecs.
  * - piece: the items that boxes of two stages share; a part of a scratch object, read by range.

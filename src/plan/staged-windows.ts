@@ -12,21 +12,18 @@ import {
   indexBytes,
 } from "./memory.ts";
 import type { ScratchPass } from "./plan.ts";
-import { searchWindow, windowSizes } from "./window-search.ts";
 import {
   boxGrid,
   boxOf,
   boxRegion,
-  chunkVisits,
   countBoxes,
   longestBox,
-  readAheadWithin,
   type Split,
   type SplitJob,
   splitsOf,
-  type WindowRequest,
-  type Windows,
-} from "./windows.ts";
+} from "./task.ts";
+import { searchWindow, windowSizes } from "./window-search.ts";
+import { chunkVisits, readAheadWithin, type WindowRequest, type Windows } from "./windows.ts";
 
 /** A way in which the staged strategy splits an array. */
 export interface StagedWindows {

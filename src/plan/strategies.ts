@@ -14,10 +14,9 @@ import { directWindows, leastDirectBytes } from "./direct-windows.ts";
 import { bytesPerItem, decodedInFlight, type InFlight, type Sides } from "./memory.ts";
 import type { Alternative, ArrayJob, Cost, ScratchPass, StoreProfiles } from "./plan.ts";
 import { pieceFootprint, type StagedWindows, stagedWindows } from "./staged-windows.ts";
-import type { Task } from "./task.ts";
+import { lastStage, type Task } from "./task.ts";
 import {
   countTouched,
-  lastStage,
   leastSameGridBytes,
   sameGridWindows,
   type WindowRequest,

@@ -5,8 +5,7 @@ import { axesOver, type ChunkRun, chunkRegion, chunksHit } from "../streams/sele
 import { ZarrflowError } from "../util/errors.ts";
 import { invalidOption, isObject } from "../util/options.ts";
 import { coordsAt, coordsOf, product } from "../util/shape.ts";
-import type { ArrayJob, Plan } from "./plan.ts";
-import { boxGrid, boxRegion, lastStage, splitsOf } from "./windows.ts";
+import type { ArrayJob, Plan, ScratchPass } from "./plan.ts";
 
 /** A task makes whole target chunks, or a scratch object that later tasks read. */
 export type Task = TargetTask | ScratchTask;
@@ -251,4 +250,80 @@ export function assertCountable({ items, chunks }: Counted, path: string): void 
     found: `${chunks} chunks, ${items} items`,
     hint: "Process a slice of it.",
   });
+}
+
+/**
+ * The division of `length` results along one dimension into boxes. Result `r` is source item `start + step * r`,
+ * and a box ends where source items reach a multiple of `size`. Boxes may be empty if `step` is more than `size`.
+ */
+export interface Split {
+  readonly start: number;
+  readonly step: number;
+  readonly size: number;
+  readonly length: number;
+}
+
+/** Splits results into boxes of `size` each. */
+export function evenSplit(length: number, size: number): Split {
+  return { start: 0, step: 1, size, length };
+}
+
+/** Returns the first result of a box; `length` for the box after the last. */
+export function firstResult({ start, step, size, length }: Split, box: number): number {
+  return Math.max(0, Math.min(length, Math.ceil((box * size - start) / step)));
+}
+
+/** Returns the box that contains a result. */
+export function boxOf({ start, step, size }: Split, result: number): number {
+  return Math.floor((start + step * result) / size);
+}
+
+export function countBoxes(split: Split): number {
+  return split.length === 0 ? 0 : boxOf(split, split.length - 1) + 1;
+}
+
+/** Returns the maximum number of results in a box. */
+export function longestBox({ step, size, length }: Split): number {
+  return Math.min(length, Math.ceil(size / step));
+}
+
+/** The parts of a job that determine how items are split in each pass. */
+export type SplitJob = Pick<ArrayJob, "selection" | "source" | "target" | "window" | "step"> & {
+  readonly passes?: readonly Pick<ScratchPass, "box">[];
+};
+
+/** Index of the stage that makes target chunks; all stages before it are passes. */
+export function lastStage({ passes = [] }: SplitJob): number {
+  return passes.length;
+}
+
+/**
+ * Returns how a stage splits the items of the target along each dimension: into scratch objects, or into windows in
+ * the last stage.
+ */
+export function splitsOf(job: SplitJob, stage: number): Split[] {
+  const { selection, source, target, passes = [] } = job;
+  const pass = passes[stage];
+  if (pass === undefined) {
+    const chunks = job.step ?? job.window;
+    return target.shape.map((n, d) => evenSplit(n, (chunks[d] ?? 1) * (target.chunkShape[d] ?? 1)));
+  }
+  if (stage > 0) return target.shape.map((n, d) => evenSplit(n, pass.box[d] ?? 1));
+  return selection.shape.map((length, d) => {
+    const aligned = (source.shardShape ?? source.chunkShape)[d] ?? 1;
+    const start = (selection.start[d] ?? 0) % aligned;
+    return { start, step: selection.step[d] ?? 1, size: pass.box[d] ?? 1, length };
+  });
+}
+
+/** Number of boxes along each dimension. */
+export function boxGrid(splits: readonly Split[]): number[] {
+  return splits.map(countBoxes);
+}
+
+/** The items of the box at `coords`. */
+export function boxRegion(splits: readonly Split[], coords: readonly number[]): Region {
+  const start = splits.map((split, d) => firstResult(split, coords[d] ?? 0));
+  const end = splits.map((split, d) => firstResult(split, (coords[d] ?? 0) + 1));
+  return { start, shape: end.map((to, d) => to - (start[d] ?? 0)) };
 }

@@ -3,8 +3,8 @@ import { expandTemplates, type JobTemplate, type NamedJob } from "../../plan/arr
 import { pathFilter } from "../../plan/key-filter.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
-import { assertCountable } from "../../plan/task.ts";
-import { boxGrid, lastStage, splitsOf } from "../../plan/windows.ts";
+import { assertCountable, boxGrid, lastStage, splitsOf } from "../../plan/task.ts";
+
 import { isKey } from "../../stores/key.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-value.ts";

@@ -1,6 +1,7 @@
 import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../../plan/costs.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
-import { countSourceChunks, lastStage } from "../../plan/windows.ts";
+import { lastStage } from "../../plan/task.ts";
+import { countSourceChunks } from "../../plan/windows.ts";
 import { assertKnown, invalidOption, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
 import { allShares } from "./run-share.ts";

@@ -3,8 +3,17 @@ import type { ChunkSpec } from "../../codecs/codec.ts";
 import { MAX_CHUNK_SIZE } from "../../codecs/limits.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { boxesTouching, headerSize, type Piece, pieceOf } from "../../plan/staged-windows.ts";
-import { itemsOf, type ScratchTask, scratchKey, type Task } from "../../plan/task.ts";
-import { boxGrid, boxRegion, lastStage, splitsOf } from "../../plan/windows.ts";
+import {
+  boxGrid,
+  boxRegion,
+  itemsOf,
+  lastStage,
+  type ScratchTask,
+  scratchKey,
+  splitsOf,
+  type Task,
+} from "../../plan/task.ts";
+
 import type { Store, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { BufferScope } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";

@@ -5,16 +5,20 @@ import { planFlow } from "../../../src/flows/request/flow.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { isZarrflowError } from "../../../src/index.ts";
 import { boxesTouching, pieceOf } from "../../../src/plan/staged-windows.ts";
-import { leaseBytesOf, readsOf, stepsOf, writesOf } from "../../../src/plan/task.ts";
 import {
   boxOf,
   boxRegion,
   countBoxes,
   evenSplit,
   firstResult,
+  leaseBytesOf,
   longestBox,
+  readsOf,
   type Split,
-} from "../../../src/plan/windows.ts";
+  stepsOf,
+  writesOf,
+} from "../../../src/plan/task.ts";
+
 import { coordsOf, indexOf, product } from "../../../src/util/shape.ts";
 import { given } from "../../support/given.ts";
 import { tasksOf } from "../../support/plan-tasks.ts";
