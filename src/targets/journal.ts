@@ -1,3 +1,4 @@
+import type { Journal } from "../stores/store.ts";
 import { crc32 } from "../util/crc32.ts";
 
 /** Characters of the longest line. Longer ones are skipped, because no journal wrote them. */
@@ -43,4 +44,20 @@ function checkedText(line: string): string | undefined {
 
 function checksumOf(text: string): string {
   return crc32(encoder.encode(text)).toString(16).padStart(8, "0");
+}
+
+/** Joins a process's own journal with those of others, which are read first. */
+export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Journal {
+  return {
+    description: own.description,
+    boot: own.boot,
+    ...(own.isDurable !== undefined && { isDurable: own.isDurable }),
+    async *lines() {
+      yield* others.lines();
+      yield* own.lines();
+    },
+    append: (line) => own.append(line),
+    flush: () => own.flush(),
+    close: () => own.close(),
+  };
 }

@@ -12,10 +12,10 @@ import { type Claim, type Medium, targetBuild } from "../build.ts";
 import { hasRecordedValue } from "../contents.ts";
 import { ControlFolder, isThere, removeTemporaryFiles } from "../control-folder.ts";
 import { FileJournal } from "../file-journal.ts";
+import { joinedJournal } from "../journal.ts";
 import type { JointRun, TargetBuildOptions } from "../options.ts";
 import {
   endedName,
-  joinedJournal,
   jointRecords,
   jointRunClosed,
   jointRunGone,

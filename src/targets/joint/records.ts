@@ -1,4 +1,4 @@
-import type { Journal, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
+import type { ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Claim } from "../build.ts";
@@ -49,22 +49,6 @@ export function jointRecords(
           if (kind === "ledger" && isWanted(share)) yield* open(name);
       },
     }),
-  };
-}
-
-/** Joins a process's own journal with those of others, which are read first. */
-export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Journal {
-  return {
-    description: own.description,
-    boot: own.boot,
-    ...(own.isDurable !== undefined && { isDurable: own.isDurable }),
-    async *lines() {
-      yield* others.lines();
-      yield* own.lines();
-    },
-    append: (line) => own.append(line),
-    flush: () => own.flush(),
-    close: () => own.close(),
   };
 }
 

@@ -4,13 +4,13 @@ import { withWritableFolder } from "../../stores/with/folder.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { type Medium, targetBuild } from "../build.ts";
 import { deleteAll, hasRecordedValue } from "../contents.ts";
+import { joinedJournal } from "../journal.ts";
 import type { JointRun, TargetBuildOptions } from "../options.ts";
 import { StoreLock } from "../store-lock.ts";
 import { ValueJournal } from "../value-journal.ts";
 import {
   createOnly,
   endedName,
-  joinedJournal,
   jointRecords,
   jointRunClosed,
   jointRunGone,
