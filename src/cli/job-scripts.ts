@@ -21,26 +21,26 @@ const PROCESS_BYTES = 300 * 1024 ** 2;
 /** Returns a bash script that runs a plan on an engine: an array job for each stage, then `finish`. */
 export function jobScript(engine: (typeof SCRIPTS)[number], job: JobScript): string {
   const plan = commandLine([job.plan]).replace(/^zarrflow /, "");
-  const megabytes = Math.ceil((job.maxMemory + PROCESS_BYTES) / 1024 ** 2);
+  const mebibytes = Math.ceil((job.maxMemory + PROCESS_BYTES) / 1024 ** 2);
   const head = `set -euo pipefail
 plan=${plan}
 zarrflow=\${ZARRFLOW:-zarrflow}
 `;
   const trust = job.hasMap ? " --trust-map" : "";
   const stages = Array.from({ length: job.stages }, (_, stage) => stage + 1).join(" ");
-  return { slurm, k8s, batch, parallel }[engine](head, { ...job, list: stages, megabytes, trust });
+  return { slurm, k8s, batch, parallel }[engine](head, { ...job, list: stages, mebibytes, trust });
 }
 
 interface Filled extends JobScript {
   /** The numbers of the stages. */
   readonly list: string;
   /** Memory of a job, in MiB. */
-  readonly megabytes: number;
+  readonly mebibytes: number;
   /** The flag that allows a job to run the modules of the plan. */
   readonly trust: string;
 }
 
-function slurm(head: string, { list, count, threads, megabytes, trust }: Filled): string {
+function slurm(head: string, { list, count, threads, mebibytes, trust }: Filled): string {
   return `#!/bin/bash
 # Submits array jobs to SLURM, each stage after the one before, and the job that finishes. Run it where sbatch is.
 # Partition, time limit and account are taken from SBATCH_PARTITION, SBATCH_TIMELIMIT and SBATCH_ACCOUNT.
@@ -49,7 +49,7 @@ ${head}
 after=()
 for stage in ${list}; do
   job=$(sbatch --parsable "\${after[@]}" --job-name="zarrflow-$stage" --array=0-${count - 1} --requeue --open-mode=append \\
-    --cpus-per-task=${threads} --mem=${megabytes}M --signal=B:TERM@60 <<EOF
+    --cpus-per-task=${threads} --mem=${mebibytes}M --signal=B:TERM@60 <<EOF
 #!/bin/bash
 $zarrflow run $(printf %q "$plan") --stage $stage --task-index "\\$SLURM_ARRAY_TASK_ID" --task-count ${count}${trust} &
 pid=\\$!
@@ -69,7 +69,7 @@ EOF
   )
   after=(--dependency="afterok:\${job%%;*}")
 done
-sbatch --parsable "\${after[@]}" --job-name=zarrflow-finish --cpus-per-task=1 --mem=${megabytes}M <<EOF
+sbatch --parsable "\${after[@]}" --job-name=zarrflow-finish --cpus-per-task=1 --mem=${mebibytes}M <<EOF
 #!/bin/bash
 exec $zarrflow finish $(printf %q "$plan")${trust}
 EOF
@@ -112,7 +112,7 @@ aws batch submit-job --job-name zarrflow-finish --job-queue "$QUEUE" --job-defin
 `;
 }
 
-function k8s(head: string, { list, count, threads, megabytes, trust }: Filled): string {
+function k8s(head: string, { list, count, threads, mebibytes, trust }: Filled): string {
   return `#!/bin/bash
 # Runs the plan as Indexed Jobs of Kubernetes, each stage after the one before, and a Job that finishes. IMAGE must have
 # zarrflow. CLAIM names a volume claim that all pods mount at MOUNT, where targets, sources and scratch objects are
@@ -163,9 +163,9 @@ spec:
           resources:
             requests:
               cpu: "${threads}"
-              memory: ${megabytes}Mi
+              memory: ${mebibytes}Mi
             limits:
-              memory: ${megabytes}Mi
+              memory: ${mebibytes}Mi
 $environment
           volumeMounts:
             - name: plan

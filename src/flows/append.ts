@@ -6,7 +6,6 @@ import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { axesFromAbove } from "../hierarchy/open/above-on-use.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
-import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/parent-hierarchy.ts";
 import { leaseMemory } from "../hierarchy/read-options.ts";
@@ -30,11 +29,12 @@ import { parseBytes } from "../util/units.ts";
 import { assertImagesStay, assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
 import {
   type AppendedPair,
-  arraysBelowNode,
   assertContinues,
   assertEqual,
   assertSameKind,
   isGrowingCoordinate,
+  type NodesBelow,
+  nodesBelow,
   pairArrays,
 } from "./append/pairs.ts";
 import { type CopyBoxesOptions, copyBoxes } from "./boxes.ts";
@@ -181,9 +181,10 @@ async function appendAt(
   const { dim, writeEmptyChunks = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const concurrency = usualConcurrency(options.concurrency, root.spec, hierarchyAround.spec);
-  const hasImages = await assertImagesStay(node, dim, signal);
-  const from = await arraysBelowNode(root, signal);
-  const own = await ownArrays(node, hierarchyAround, options);
+  const below = await nodesBelow(node, signal);
+  const hasImages = await assertImagesStay(node, below, dim, signal);
+  const { arrays: from } = await nodesBelow(root, signal);
+  const own = await ownArrays(node, below, hierarchyAround, options);
   const axes = new Map<ZarrArray, readonly string[]>();
   for (const array of hasImages ? [...from.values(), ...own.values()] : []) {
     const names = await axesFromAbove(array, signal);
@@ -225,7 +226,9 @@ async function appendAt(
         maxMetadata,
         signal,
       });
-      const groups = await groupsAround(node, hierarchyAround, signal);
+      // those whose consolidated metadata may list the arrays
+      const inside = [...below.groups.keys()].map((path) => inHierarchyAround(hierarchyAround, path));
+      const groups = [...ancestorPaths(hierarchyAround.path), ...inside];
       const place = {
         store: hierarchyAround.store,
         spec: hierarchyAround.spec,
@@ -250,11 +253,12 @@ async function appendAt(
 /** Opens the arrays of the target by their own documents, ignoring consolidated metadata. */
 async function ownArrays(
   node: ZarrNode,
+  below: NodesBelow,
   hierarchyAround: ParentHierarchy,
   { maxMetadata, signal }: AppendOptions,
 ): Promise<Map<string, ZarrArray>> {
   const arrays = new Map<string, ZarrArray>();
-  for (const path of (await arraysBelowNode(node, signal)).keys()) {
+  for (const path of below.arrays.keys()) {
     const reading = { ...node.reading, ...(maxMetadata !== undefined && { maxMetadata }), signal };
     const { zarrFormat } = node.layout;
     const own = await openNode(hierarchyAround.store, inHierarchyAround(hierarchyAround, path), {
@@ -273,22 +277,6 @@ async function ownArrays(
 
 function inHierarchyAround({ path: root }: ParentHierarchy, path: string): string {
   return path === "" ? root : joinKey(root, path);
-}
-
-/** Paths of the groups whose consolidated metadata may list the arrays. */
-async function groupsAround(
-  node: ZarrNode,
-  hierarchyAround: ParentHierarchy,
-  signal: AbortSignal | undefined,
-): Promise<string[]> {
-  const above = ancestorPaths(hierarchyAround.path);
-  if (node.kind === "array") return above;
-  const groups = [...above, hierarchyAround.path];
-  for await (const below of walk(node, { signal })) {
-    if (below.kind === "group")
-      groups.push(inHierarchyAround(hierarchyAround, belowPath(node.path, below.path)));
-  }
-  return groups;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { fromBase64, joinBytes } from "../util/bytes.ts";
 import { JsonNumber, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
-import { parseInteger } from "../util/numbers.ts";
+import { NAT, parseInteger } from "../util/numbers.ts";
 import { assertList, integerOf, invalidMetadata, tokenOf } from "./assert-json.ts";
 import { type DataType, isFixed } from "./data-type.ts";
 import { floatBytes, integerBytes, readFloat, readInteger } from "./number-kinds.ts";
@@ -9,8 +9,6 @@ import { floatBytes, integerBytes, readFloat, readInteger } from "./number-kinds
 /** Code shared by fill values of v2 and v3. Functions work on the little-endian bytes of one element. */
 
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
-const NAT = -(2n ** 63n);
-
 /** Reads a float: a number, or a word for NaN and infinities. */
 export function parseFloatFill(json: JsonValue, size: number, pointer: string): Uint8Array {
   if (typeof json === "number") return floatBytes(json, size);

@@ -2,6 +2,7 @@ import { type Calendar, instantText, prolepticGregorian, timeCodingOf } from "..
 import type { DataType } from "../meta/data-type.ts";
 import { toBase64 } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { NAT } from "../util/numbers.ts";
 
 /** Conversion of values of a type to text. */
 export interface CellText {
@@ -11,7 +12,6 @@ export interface CellText {
   readonly textOf: (value: unknown) => string | undefined;
 }
 
-const NAT = -(2n ** 63n);
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**

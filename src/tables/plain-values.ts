@@ -3,10 +3,9 @@ import type { DataType } from "../meta/data-type.ts";
 import type { DecodedValues } from "../run/slabs/decoder.ts";
 import type { ItemValues } from "../run/slabs/typed-values.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { NAT } from "../util/numbers.ts";
 import { utf8Text } from "./cell-text.ts";
 import type { Column, Rows } from "./column.ts";
-
-const NAT = -(2n ** 63n);
 
 /** A column with a type that columnar files support: numbers, booleans, times in a supported unit, text, bytes. */
 export interface PlainColumn {

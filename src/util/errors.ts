@@ -120,6 +120,8 @@ export interface ErrorDetails {
   codec?: string;
   /** Name of the codec's invalid setting. */
   setting?: string;
+  /** Name of the option that has no effect. */
+  option?: string;
   /** Expected byte count, or a description. */
   expected?: number | string;
   /** The actual one. */
@@ -142,6 +144,10 @@ export interface DetailsByCode {
     /** The smallest sufficient budget, in bytes. */
     readonly neededBytes: number;
   };
+  "access-denied": {
+    /** True if the server returned a web page in place of the value. */
+    readonly isPage?: boolean;
+  };
   transient: {
     /** Seconds after which the server accepts another request. */
     readonly retryAfter?: number;
@@ -160,8 +166,8 @@ export interface ErrorOf<Code extends ErrorCode> extends ZarrflowError {
   readonly details: DetailsOf<Code>;
 }
 
-/** Codes whose errors have only the common details. */
-export type PlainCode = Exclude<ErrorCode, keyof DetailsByCode>;
+/** Codes whose errors may have only the common details. */
+export type PlainCode = Exclude<ErrorCode, Exclude<keyof DetailsByCode, "access-denied">>;
 
 const brand = Symbol.for("zarrflow.error");
 
@@ -189,6 +195,12 @@ export class ZarrflowError extends Error {
 
   constructor(code: PlainCode, reason: string, details?: ErrorDetails, options?: ErrorOptions);
   constructor(code: "transient", reason: string, details?: DetailsOf<"transient">, options?: ErrorOptions);
+  constructor(
+    code: "access-denied",
+    reason: string,
+    details?: DetailsOf<"access-denied">,
+    options?: ErrorOptions,
+  );
   constructor(
     code: "loss-refused",
     reason: string,

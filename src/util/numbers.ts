@@ -78,3 +78,6 @@ function roundToEven(value: number): number {
 
 /** Bits of a float's significand, by its size in bytes. */
 export const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };
+
+/** The number that NumPy stores for a time or a span that is missing ("not a time"). */
+export const NAT = -(2n ** 63n);

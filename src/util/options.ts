@@ -313,11 +313,21 @@ export interface IdleOption {
 
 /** Returns the error for an option without effect. */
 export function withoutEffect({ option, instead }: IdleOption, reason: string): ZarrflowError {
-  const flag = flagOf(option);
-  const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
-  return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
+  return new ZarrflowError("invalid-option", `${nameWithFlag(option)} has no effect: ${reason}`, {
+    option,
     hint: instead ?? "Omit it.",
   });
+}
+
+/** Names the option of the library, and its flag if that has another name. */
+function nameWithFlag(option: string): string {
+  const flag = flagOf(option);
+  return flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
+}
+
+/** The message about an option without effect, as the command prints it: with the flag alone. */
+export function withFlagAlone(message: string, option: string | undefined): string {
+  return option === undefined ? message : message.replace(nameWithFlag(option), `--${flagOf(option)}`);
 }
 
 /** Picks the options whose names are in `names`. */

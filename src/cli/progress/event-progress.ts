@@ -3,10 +3,12 @@ import { warningLine } from "../../flows/text/plan.ts";
 import type { Warning } from "../../plan/warnings.ts";
 import type { ArrayProgress, FlowEvent, Progress, ReadEvent, WarningEvent } from "../../run/events.ts";
 import type { Retry } from "../../stores/remote/retry-requests.ts";
+
 import { grouped } from "../../util/names.ts";
+import { withFlagAlone } from "../../util/options.ts";
+
 import { formatBytes } from "../../util/units.ts";
 import type { Terminal } from "../terminal.ts";
-import { flagNamed } from "../text/failure.ts";
 import type { ProgressUpdate } from "./view.ts";
 
 /** Maximum number of arrays below the bar: the unfinished ones that advanced last. */
@@ -126,7 +128,7 @@ export function retryText({ store, operation, key, error, attempt, wait }: Retry
 
 /** A warning as a line that names flags instead of options. */
 export function warningText(warning: Warning): string {
-  return warningLine({ ...warning, message: flagNamed(warning.message) });
+  return warningLine({ ...warning, message: withFlagAlone(warning.message, warning.option) });
 }
 
 /** Returns a listener that prints warnings, unless they are off, and passes all other events on. */

@@ -1,6 +1,9 @@
 import { printable, printableLines } from "../../flows/text/format.ts";
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+
 import { counted, grouped } from "../../util/names.ts";
+import { withFlagAlone } from "../../util/options.ts";
+
 import { redact } from "../../util/redact.ts";
 import { toJson } from "./results.ts";
 
@@ -28,18 +31,10 @@ export function failureText(
   const pointers = isZarrflowError(error, "loss-refused") ? error.details.pointers : undefined;
   const lines = detailLines(inFlags(error), pointers).map((line) => `  ${printable(line)}`);
   return [
-    `${name} ${printable(flagNamed(error.message))}`,
+    `${name} ${printable(withFlagAlone(error.message, error.details.option))}`,
     ...lines,
     ...unfinishedLines(unfinished, isDamaged(error)),
   ].join("\n");
-}
-
-/** Names the flag instead of the option in the library's message about an option without effect. */
-export function flagNamed(message: string): string {
-  return message.replace(
-    /`([\w.]+)`(?: \(--([\w-]+)\))? has no effect/,
-    (_, option: string, flag = option) => `--${flag} has no effect`,
-  );
 }
 
 /** The details of an error. If the library's hint is "Replace it", the hint names the flags. */

@@ -1,17 +1,19 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
+
 import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { numberList, numbersInText, rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
+
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { axisOfType, multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { joinKey, lastName } from "../../util/node-path.ts";
+
 import { parseWholeNumber } from "../../util/numbers.ts";
-import type { AppendedPair, ArrayPair, Pairs } from "./pairs.ts";
+import type { AppendedPair, ArrayPair, NodesBelow, Pairs } from "./pairs.ts";
 
 /**
  * Checks by scales and translations that the levels of an image continue those of the target. Along the growing
@@ -155,19 +157,13 @@ function elsewhere(
  */
 export async function assertImagesStay(
   target: ZarrNode,
+  { groups }: NodesBelow,
   dim: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  if (target.kind === "group") {
-    let hasImages = false;
-    const lookAt = (group: ZarrGroup) => {
-      assertNoChannels(group, dim);
-      hasImages ||= multiscalesOf(group.metadata.attributes).length > 0;
-    };
-    lookAt(target);
-    for await (const node of walk(target, { signal })) if (node.kind === "group") lookAt(node);
-    return hasImages;
-  }
+  for (const group of groups.values()) assertNoChannels(group, dim);
+  if (target.kind === "group")
+    return [...groups.values()].some(({ metadata }) => multiscalesOf(metadata.attributes).length > 0);
   const above = await imageAbove(target, signal);
   if (above === undefined) return false;
   const { group, image } = above;

@@ -1,5 +1,5 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
-import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
 import { onlyItem } from "../../meta/assert-json.ts";
 import { type TimeCoding, timeCodingOf } from "../../meta/conventions/cf/time.ts";
@@ -195,17 +195,22 @@ export interface Pairs {
   readonly others: readonly ArrayPair[];
 }
 
-/** The arrays at and below a node, by path from there. */
-export async function arraysBelowNode(
-  root: ZarrNode,
-  signal: AbortSignal | undefined,
-): Promise<Map<string, ZarrArray>> {
-  if (root.kind === "array") return new Map([["", root]]);
+/** The nodes at and below one, by path from there. */
+export interface NodesBelow {
+  readonly arrays: ReadonlyMap<string, ZarrArray>;
+  readonly groups: ReadonlyMap<string, ZarrGroup>;
+}
+
+/** Walks over a node and all nodes below it. */
+export async function nodesBelow(root: ZarrNode, signal: AbortSignal | undefined): Promise<NodesBelow> {
+  if (root.kind === "array") return { arrays: new Map([["", root]]), groups: new Map() };
   const arrays = new Map<string, ZarrArray>();
+  const groups = new Map([["", root]]);
   for await (const node of walk(root, { signal })) {
     if (node.kind === "array") arrays.set(belowPath(root.path, node.path), node);
+    else groups.set(belowPath(root.path, node.path), node);
   }
-  return arrays;
+  return { arrays, groups };
 }
 
 /**

@@ -11,13 +11,7 @@ import { belowPath, joinKey, lastName } from "../../util/node-path.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
 import { axisNames, type Image, imageAttributes, imageOf, spatialAxes, versionOfPyramid } from "./image.ts";
 import { followedLevels, type TargetTerms, targetTerms } from "./level-metadata.ts";
-import {
-  factorsOf,
-  type LevelShape,
-  levelShapes,
-  type PyramidOptions,
-  unnamedIn,
-} from "./pyramid-options.ts";
+import { factorsOf, type LevelShape, levelShapes, type PyramidOptions } from "./pyramid-options.ts";
 import {
   labelsBy,
   lacksNone,
@@ -94,8 +88,7 @@ async function planImage(
   const terms = targetTerms(group ? [group, array] : [array], to, options);
   const dimensions = axisNames(image);
   const spatial = spatialAxes(image);
-  const factors = factorsOf(factor, dimensions, spatial);
-  const unnamed = unnamedIn(factor, spatial);
+  const { factors, unnamed } = factorsOf(factor, dimensions, spatial);
   const sizes = { chunkShape: innerShape(array), levels: wanted, path: array.path, unnamed };
   const levels = levelShapes(array.shape, factors, sizes);
   const labels = await labelsBy(root, group, signal);
@@ -183,8 +176,7 @@ async function planDataSet(
   const dataSet: DataSet = await dataSetOf(root, { asked, labels, signal });
   const method = asked ?? (labels === undefined ? "mean" : "mode");
   const { spatial, shape, chunkShape, groupsLeft } = dataSet;
-  const factors = factorsOf(factor, spatial, spatial);
-  const unnamed = unnamedIn(factor, spatial);
+  const { factors, unnamed } = factorsOf(factor, spatial, spatial);
   const levels = levelShapes(shape, factors, { chunkShape, levels: wanted, path: root.path, unnamed });
   const arrays: DataSetArray[] = [];
   for (const one of dataSet.arrays)

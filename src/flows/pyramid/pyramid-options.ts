@@ -47,8 +47,15 @@ export const PYRAMID_OPTIONS: OptionNames<PyramidOptions> = {
   dryRun: true,
 };
 
+interface Factors {
+  /** The factor of each dimension; 1 for dimensions that are not spatial. */
+  readonly factors: readonly number[];
+  /** Spatial dimensions that a factor by names leaves out. */
+  readonly unnamed: readonly string[];
+}
+
 /**
- * The factor of each dimension; 1 for dimensions that are not spatial.
+ * Returns the factor of each dimension.
  *
  * @throws `invalid-option` for an unknown or non-spatial dimension, and for anything but a whole number from 1 to 64
  */
@@ -56,11 +63,11 @@ export function factorsOf(
   factor: PyramidOptions["factor"],
   dimensions: readonly string[],
   spatial: readonly string[],
-): number[] {
+): Factors {
   const given = typeof factor === "string" ? parseFactor(factor) : (factor ?? 2);
   if (typeof given === "number") {
     assertFactor(given, "factor");
-    return dimensions.map((name) => (spatial.includes(name) ? given : 1));
+    return { factors: dimensions.map((name) => (spatial.includes(name) ? given : 1)), unnamed: [] };
   }
   for (const [name, value] of Object.entries(given)) {
     assertFactor(value, name);
@@ -73,13 +80,10 @@ export function factorsOf(
       hint: meant ? `Did you mean \`${meant}\`?` : `Spatial dimensions are ${spatial.join(", ")}.`,
     });
   }
-  return dimensions.map((name) => given[name] ?? 1);
-}
-
-/** Spatial dimensions that a factor by names leaves out; none for a single number. */
-export function unnamedIn(factor: PyramidOptions["factor"], spatial: readonly string[]): string[] {
-  const given = typeof factor === "string" ? parseFactor(factor) : (factor ?? 2);
-  return typeof given === "number" ? [] : spatial.filter((name) => !Object.hasOwn(given, name));
+  return {
+    factors: dimensions.map((name) => given[name] ?? 1),
+    unnamed: spatial.filter((name) => !Object.hasOwn(given, name)),
+  };
 }
 
 function parseFactor(text: string): number | Record<string, number> {

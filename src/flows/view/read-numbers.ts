@@ -6,6 +6,7 @@ import { numbersPerItem } from "../../meta/number-kinds.ts";
 import { type NumberCoding, numberCodingOf } from "../../run/slabs/decoder.ts";
 import { typedValues } from "../../run/slabs/typed-values.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { NAT } from "../../util/numbers.ts";
 import { product } from "../../util/shape.ts";
 import { labelScaleOf } from "../request/labels/coordinate.ts";
 import { findCoordinate } from "../request/labels/find-coordinate.ts";
@@ -137,8 +138,6 @@ export interface NumberDecoding extends Pick<NumberCoding, "numbers" | "missing"
   /** True if float32 represents every number that `decode` returns. */
   readonly isSingle: boolean;
 }
-
-const NAT = -(2n ** 63n);
 
 /** True for data types whose items are drawn: numbers, including complex ones by their absolute value. */
 export function isDrawn({ dataType: { kind } }: ArrayMetadata): boolean {

@@ -79,9 +79,8 @@ export async function following(
   const changed = [...own.keys(), ...(gone ? [gone] : []), ...(come ? [come] : [])];
   const above = [...new Set(changed.flatMap(ancestorPaths))].sort((a, b) => a.length - b.length);
   const around = new Map<string, NodeMetadata>();
-  for (const path of above) {
-    const group = await openAt(path);
-    if (group?.kind === "group") around.set(path, group.metadata);
+  for (const group of await Promise.all(above.map(openAt))) {
+    if (group?.kind === "group") around.set(group.path, group.metadata);
   }
   const stated = [...around.values(), ...reshaped.map(({ before }) => before)];
   const [outermost] = around.keys();

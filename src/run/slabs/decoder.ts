@@ -28,6 +28,7 @@ import { describeDataType } from "../../meta/describe.ts";
 import { readFloat, readInteger, typedArrayOf } from "../../meta/number-kinds.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonValue } from "../../util/json-value.ts";
+import { NAT } from "../../util/numbers.ts";
 import type { OptionNames } from "../../util/options.ts";
 import { itemValue } from "./item-value.ts";
 import type { ItemValues, TypedValues } from "./typed-values.ts";
@@ -62,8 +63,6 @@ export interface Decoder {
   /** Absent if stored values need no decoding. */
   readonly decode?: (values: TypedValues) => DecodedValues;
 }
-
-const NAT = -(2n ** 63n);
 
 /** Calendars whose times NumPy and other programs can count. */
 const COUNTED = ["standard", "proleptic_gregorian"];

@@ -4,9 +4,8 @@ import { numbersPerItem } from "../../meta/number-kinds.ts";
 import { toBase64 } from "../../util/bytes.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
 import { JsonNumber, type JsonValue } from "../../util/json-value.ts";
+import { NAT } from "../../util/numbers.ts";
 import { typedValues } from "./typed-values.ts";
-
-const NAT = -(2n ** 63n);
 
 /**
  * Converts the items of a chunk to JSON texts, in stored order. Integers keep all digits, and non-finite numbers are

@@ -51,8 +51,6 @@ const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
 /** Statuses of a server that gets too many requests. */
 const OVERLOAD = [429, 503];
 
-const PAGE = "text/html";
-
 /** True if a response is a web page. Some servers return one with status 200 for every missing key. */
 export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
@@ -61,14 +59,15 @@ export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
 /** Makes the error for a web page in place of a value. */
 export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowError {
   return new ZarrflowError("access-denied", "the server returns a page of HTML in place of the value", {
-    found: `${status} ${PAGE}`,
+    found: `${status} text/html`,
+    isPage: true,
     hint: "Servers of web apps return such a page for keys that are missing, others to ask for a login. Have the server answer 404 for missing chunks: nothing else shows that they are missing.",
   });
 }
 
 /** True for the error of a web page in place of a value. */
 export function isPageInPlace(error: unknown): boolean {
-  return isZarrflowError(error, "access-denied") && String(error.details.found).endsWith(PAGE);
+  return isZarrflowError(error, "access-denied") && error.details.isPage === true;
 }
 
 /** Hint for servers on which 403 means a missing key. */

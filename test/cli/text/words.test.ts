@@ -79,12 +79,10 @@ it("a warning is one line, with what a name hides made visible, and with flags i
   const hidden = warningText({ message: "odd", key: "a\u001b[2Jb", hint: "Look." });
   expect(hidden).toMatch(/^warning: odd \(key a\S+b\)\. Look\.$/);
   expect(hidden).not.toContain("\u001b");
-  expect(warningText({ message: "`threads` has no effect: it is so", hint: "Omit it." })).toBe(
-    "warning: --threads has no effect: it is so. Omit it.",
-  );
-  expect(warningText({ message: "`maxMemory` (--max-mem) has no effect: it is so" })).toBe(
-    "warning: --max-mem has no effect: it is so",
-  );
+  const threads = { message: "`threads` has no effect: it is so", option: "threads", hint: "Omit it." };
+  expect(warningText(threads)).toBe("warning: --threads has no effect: it is so. Omit it.");
+  const memory = { message: "`maxMemory` (--max-mem) has no effect: it is so", option: "maxMemory" };
+  expect(warningText(memory)).toBe("warning: --max-mem has no effect: it is so");
 });
 
 describe("a tree", () => {

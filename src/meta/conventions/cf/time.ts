@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import { modulo } from "../../../util/numbers.ts";
+import { modulo, NAT } from "../../../util/numbers.ts";
 import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
 
@@ -401,8 +401,6 @@ const NUMPY_UNITS: Readonly<Record<string, bigint>> = {
 };
 /** Finer units, by their number per nanosecond. */
 const FINER_UNITS: Readonly<Record<string, bigint>> = { ps: 10n ** 3n, fs: 10n ** 6n, as: 10n ** 9n };
-const NAT = -(2n ** 63n);
-
 function datetimeCoding(unit: string, scale: number): TimeCoding {
   const calendar = prolepticGregorian;
   const by = BigInt(scale);
