@@ -1,5 +1,4 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { SIGNIFICAND } from "../util/numbers.ts";
 import {
   BOOLEANS,
   type CodecAliases,
@@ -217,7 +216,7 @@ const bitround = {
   kind: "bytes-to-bytes",
   role: "filter",
   aliases: { v2: "bitround", v3: "numcodecs.bitround" },
-  itemFilter: { encodes: FLOATS, most: { setting: "keepbits", bySize: SIGNIFICAND } },
+  itemFilter: { encodes: FLOATS, significand: "keepbits" },
   parts: [{ setting: "keepbits", is: "number", isNeeded: true }],
   allowed: { keepbits: [0, 52] },
   isLossy: true,

@@ -46,8 +46,8 @@ export const BOOLEANS: FilteredItems = { kinds: "b", words: "booleans" };
 /** A filter that depends on the item type: array -> array in v3, bytes -> bytes in all other formats. */
 export interface ItemFilter {
   readonly encodes: FilteredItems;
-  /** Largest value of a setting, by item size. */
-  readonly most?: { readonly setting: string; readonly bySize: Readonly<Record<number, number>> };
+  /** The setting that cannot be larger than the number of bits in the significand of the items. */
+  readonly significand?: string;
   /** The setting that names the type of the input items, if there is one. */
   readonly input?: "dtype" | "decode_dtype";
   /** The type of the output items, if no setting names it. */

@@ -4,6 +4,7 @@ import { FULL_TURN } from "../meta/conventions/geo/raster-change.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/describe.ts";
 import { dimensionNamed } from "../meta/dimension-names.ts";
+import { isReal } from "../meta/number-kinds.ts";
 import type { Selection, Shift } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { lastName } from "../util/node-path.ts";
@@ -315,12 +316,11 @@ export function shiftOf(
   name: string,
 ): Shift | undefined {
   if (!names.includes(name) || turns.every((run) => run.turns === 0)) return undefined;
-  const { kind } = dataType;
-  if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
+  if (!isReal(dataType)) return undefined;
   const turn = FULL_TURN / (packingOf(dataType, attributes)?.scale ?? 1);
   const whole = Math.round(turn);
   const isWhole = Math.abs(turn - whole) < 1e-6 * Math.abs(turn);
-  if (kind !== "float" && !isWhole) {
+  if (dataType.kind !== "float" && !isWhole) {
     throw new ZarrflowError(
       "unsupported-operation",
       "longitudes that are packed like this cannot be shifted",

@@ -1,32 +1,4 @@
-/** Numeric types, each with the typed array that contains its items; complex numbers use two entries per item. */
-export interface NumberArrays {
-  readonly bool: Uint8Array;
-  readonly int8: Int8Array;
-  readonly int16: Int16Array;
-  readonly int32: Int32Array;
-  readonly int64: BigInt64Array;
-  readonly uint8: Uint8Array;
-  readonly uint16: Uint16Array;
-  readonly uint32: Uint32Array;
-  readonly uint64: BigUint64Array;
-  readonly float16: Float32Array;
-  readonly float32: Float32Array;
-  readonly float64: Float64Array;
-  readonly complex64: Float32Array;
-  readonly complex128: Float64Array;
-}
-
-/** Integers and floats whose items are numbers in JavaScript. */
-type NumberName =
-  | "int8"
-  | "int16"
-  | "int32"
-  | "uint8"
-  | "uint16"
-  | "uint32"
-  | "float16"
-  | "float32"
-  | "float64";
+import { areBig, isReal, NUMBER_KINDS, type NumberArrays, type RealName } from "./number-kinds.ts";
 
 export type TimeName = `datetime64[${string}]` | `timedelta64[${string}]`;
 export type TextName = "string" | `U${number}`;
@@ -38,7 +10,7 @@ export type DataTypeName = keyof NumberArrays | TimeName | TextName | BytesName 
 
 /** Data types grouped by the JavaScript type of their items. Times are bigints, as stored; bool are 0 and 1. */
 export interface DataTypeGroups {
-  readonly number: NumberName;
+  readonly number: RealName;
   readonly bigint: "int64" | "uint64" | TimeName;
   readonly boolean: "bool";
   readonly string: TextName;
@@ -55,9 +27,15 @@ export type NameOfQuery<Query extends DataTypeQuery> = Query extends keyof DataT
     ? Query
     : never;
 
+/** Names of the numeric types whose items are bigints, or numbers. */
+const namesOf = (big: boolean) =>
+  NUMBER_KINDS.filter((kind) => isReal(kind.type) && areBig(kind) === big)
+    .map(({ name }) => name)
+    .join("|");
+
 const GROUPS: { readonly [Group in keyof DataTypeGroups]: RegExp } = {
-  number: /^(?:u?int(?:8|16|32)|float(?:16|32|64))$/,
-  bigint: /^(?:u?int64$|datetime64\[|timedelta64\[)/,
+  number: new RegExp(`^(?:${namesOf(false)})$`),
+  bigint: new RegExp(`^(?:(?:${namesOf(true)})$|datetime64\\[|timedelta64\\[)`),
   boolean: /^bool$/,
   string: /^(?:string|U\d+)$/,
   bytes: /^(?:binary|[Sr]\d+)$/,

@@ -3,33 +3,14 @@ import { fromPlain } from "../util/json-value.ts";
 import { nearestName } from "../util/names.ts";
 import { invalidOption, isObject } from "../util/options.ts";
 import type { DataType, Endian } from "./data-type.ts";
-import type { DataTypeName, NumberArrays, TimeName } from "./data-type-name.ts";
+import type { DataTypeName, TimeName } from "./data-type-name.ts";
 import { hasByteOrder } from "./element-order.ts";
+import { NUMBER_KINDS, type NumberAliases, type NumberArrays, type NumpyNames } from "./number-kinds.ts";
 import { parseNumpyType } from "./v2/data-type.ts";
 import { parseV3DataType } from "./v3/data-type.ts";
 
-/** NumPy's names of numeric types, without byte order. */
-interface NumpyNames {
-  readonly b1: "bool";
-  readonly i1: "int8";
-  readonly i2: "int16";
-  readonly i4: "int32";
-  readonly i8: "int64";
-  readonly u1: "uint8";
-  readonly u2: "uint16";
-  readonly u4: "uint32";
-  readonly u8: "uint64";
-  readonly f2: "float16";
-  readonly f4: "float32";
-  readonly f8: "float64";
-  readonly c8: "complex64";
-  readonly c16: "complex128";
-}
-
 /** Other names of types in Zarr v3. */
-interface OtherNames {
-  readonly complex_float32: "complex64";
-  readonly complex_float64: "complex128";
+interface OtherNames extends NumberAliases {
   readonly LargeString: "string";
   readonly large_string: "string";
   readonly bytes: "binary";
@@ -99,8 +80,7 @@ export interface StoredDataType {
 }
 
 const NAMES = [
-  ...["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
-  ...["float16", "float32", "float64", "complex64", "complex128"],
+  ...NUMBER_KINDS.map(({ name }) => name),
   ...["datetime64[ns]", "timedelta64[ns]", "string", "binary"],
 ];
 

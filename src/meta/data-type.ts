@@ -1,18 +1,11 @@
+import type { NumberDataType } from "./number-kinds.ts";
+
 /** Byte order of stored elements; decoded data are always little-endian. */
 export type Endian = "little" | "big";
 
 /** The type of one element. Fixed types have a size in bytes; `string`, `binary` and `object` are variable. */
 export type DataType =
-  | { readonly kind: "bool"; readonly size: 1 }
-  | { readonly kind: "int" | "uint"; readonly size: 1 | 2 | 4 | 8 }
-  | { readonly kind: "float"; readonly size: 2 | 4 | 8 }
-  | { readonly kind: "complex"; readonly size: 8 | 16 }
-  | {
-      readonly kind: "datetime" | "timedelta";
-      readonly size: 8;
-      readonly unit: string;
-      readonly scale: number;
-    }
+  | NumberDataType
   | { readonly kind: "fixed-bytes"; readonly size: number }
   | { readonly kind: "fixed-text"; readonly size: number }
   | { readonly kind: "raw"; readonly size: number }

@@ -2,6 +2,7 @@ import { codecNamed } from "../codecs/catalog.ts";
 import { describeSettings } from "../codecs/descriptor.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType, Field } from "./data-type.ts";
+import { numberKindOf } from "./number-kinds.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /** Formats a codec for people: `blosc(lz4, 5, shuffle)`, `delta(dtype=<i4)`, `crc32c`. */
@@ -19,7 +20,6 @@ export function describeCodec({ name, configuration }: CodecConfig): string {
  */
 export function describeDataType(dataType: DataType): string {
   switch (dataType.kind) {
-    case "bool":
     case "string":
     case "binary":
     case "object":
@@ -36,7 +36,7 @@ export function describeDataType(dataType: DataType): string {
     case "struct":
       return `struct{${dataType.fields.map(describeField).join(", ")}}`;
     default:
-      return `${dataType.kind}${dataType.size * 8}`;
+      return numberKindOf(dataType).name;
   }
 }
 

@@ -1,9 +1,21 @@
 import { product } from "../util/shape.ts";
+import { assertItemSize } from "./assert-json.ts";
 import { type Endian, type Field, type FixedDataType, isFixed } from "./data-type.ts";
+import { numbersPerItem } from "./number-kinds.ts";
 
 /** Number of items in one field: 1, or the size of its sub-array. */
 export function fieldItems(field: Field): number {
   return product(field.shape ?? []);
+}
+
+/** Size of packed fields in bytes. @throws `resource-limit` */
+export function structSize(fields: readonly Field[], pointer: string): number {
+  const sizes = fields.map((field) =>
+    isFixed(field.dataType) ? field.dataType.size * fieldItems(field) : 0,
+  );
+  const size = sizes.reduce((sum, n) => sum + n, 0);
+  assertItemSize(size, pointer);
+  return size;
 }
 
 /**
@@ -36,17 +48,14 @@ function swapInPlace(element: Uint8Array, dataType: FixedDataType, endian: Endia
 /** Bytes that are reversed together: a number, half a complex number, a code point; 1 if order means nothing. */
 export function swapUnit(dataType: FixedDataType): number {
   switch (dataType.kind) {
-    case "bool":
+    case "fixed-text":
+      return 4;
     case "fixed-bytes":
     case "raw":
     case "struct":
       return 1;
-    case "fixed-text":
-      return 4;
-    case "complex":
-      return dataType.size / 2;
     default:
-      return dataType.size;
+      return dataType.size / numbersPerItem(dataType);
   }
 }
 

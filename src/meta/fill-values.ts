@@ -4,100 +4,115 @@ import { formatFloat } from "../util/json-write.ts";
 import { NAT, parseInteger } from "../util/numbers.ts";
 import { assertList, integerOf, invalidMetadata, tokenOf } from "./assert-json.ts";
 import { type DataType, isFixed } from "./data-type.ts";
-import { floatBytes, integerBytes, readFloat, readInteger } from "./number-kinds.ts";
+import {
+  integerBytes,
+  isCanonical,
+  type NumberDataType,
+  type NumberKind,
+  numberBytes,
+  numberKindOf,
+  partsOf,
+  readNumber,
+} from "./number-kinds.ts";
 
-/** Code shared by fill values of v2 and v3. Functions work on the little-endian bytes of one element. */
+/** Code shared by fill values of all formats. Functions work on the little-endian bytes of one element. */
 
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
-/** Reads a float: a number, or a word for NaN and infinities. */
-export function parseFloatFill(json: JsonValue, size: number, pointer: string): Uint8Array {
-  if (typeof json === "number") return floatBytes(json, size);
-  const token = typeof json === "string" && NON_FINITE.includes(json) ? json : tokenOf(json);
-  if (token === undefined) {
-    throw invalidMetadata(pointer, 'must be a number, "NaN", "Infinity" or "-Infinity"', json);
-  }
-  return floatBytes(Number(token), size);
+
+/** How a format spells numbers in its documents. */
+export interface NumberForm {
+  /** Reads integers written as `1.0`, and booleans as 0 and 1. */
+  readonly isLenient?: boolean;
+  /** Writes the smallest time as "NaT". */
+  readonly writesNaT?: boolean;
+  /** Reads a float, or one part of a complex number. */
+  readonly parse?: typeof parseFloatFill;
+  /** Writes a float, or one part; undefined if the format cannot represent it. */
+  readonly write?: typeof writeFloatFill;
 }
 
-/** Reads a pair of floats, each with `parsePart`. */
-export function parseComplexFill(
+/** Reads a number, a boolean or a time as little-endian bytes. @throws `invalid-metadata` */
+export function parseNumber(
   json: JsonValue,
-  size: number,
+  dataType: NumberDataType,
   pointer: string,
-  parsePart: typeof parseFloatFill,
+  { isLenient = false, parse = parseFloatFill }: NumberForm,
 ): Uint8Array {
-  const parts = assertList(json, pointer);
-  if (parts.length !== 2)
-    throw invalidMetadata(pointer, "a complex number must be a list of two numbers", json);
-  return joinBytes(parts.map((part, i) => parsePart(part, size / 2, pointerTo(pointer, i))));
-}
-
-/** Reads an integer in the range of its type; `lenient` also accepts `1.0`. */
-export function parseIntegerFill(
-  json: JsonValue,
-  type: { readonly size: number; readonly signed: boolean },
-  pointer: string,
-  lenient: boolean,
-): Uint8Array {
-  const token = tokenOf(json);
-  const value = lenient && token !== undefined ? parseInteger(token) : integerOf(json);
-  const bytes = value === undefined ? undefined : integerBytes(value, type.size, type.signed);
-  if (bytes === undefined) {
-    const name = `${type.signed ? "" : "unsigned "}integer of ${type.size * 8} bits`;
-    throw invalidMetadata(pointer, `must be an ${name}`, json);
-  }
-  return bytes;
-}
-
-/** Reads a count of time units, or "NaT". */
-export function parseTimeFill(json: JsonValue, pointer: string, lenient: boolean): Uint8Array {
-  if (json === "NaT") return integerBytes(NAT, 8, true) ?? new Uint8Array(8);
-  return parseIntegerFill(json, { size: 8, signed: true }, pointer, lenient);
-}
-
-/** Types whose elements are numbers, or counts of time. */
-export type NumericDataType = Extract<
-  DataType,
-  { readonly kind: "int" | "uint" | "float" | "complex" | "datetime" | "timedelta" }
->;
-
-export interface NumberFillOptions {
-  /** Accepts integers written as `1.0`. */
-  readonly lenient: boolean;
-  /** Reads a float, including each half of a complex number. */
-  readonly parsePart?: typeof parseFloatFill;
-}
-
-/** Reads the fill value of a number, a complex number or a time. */
-export function parseNumberFill(
-  json: JsonValue,
-  dataType: NumericDataType,
-  pointer: string,
-  { lenient, parsePart = parseFloatFill }: NumberFillOptions,
-): Uint8Array {
+  const kind = numberKindOf(dataType);
   switch (dataType.kind) {
-    case "int":
-    case "uint":
-      return parseIntegerFill(
-        json,
-        { size: dataType.size, signed: dataType.kind === "int" },
-        pointer,
-        lenient,
-      );
+    case "bool":
+      return numberBytes(Number(parseBool(json, pointer, isLenient)), kind);
     case "float":
-      return parsePart(json, dataType.size, pointer);
-    case "complex":
-      return parseComplexFill(json, dataType.size, pointer, parsePart);
+      return parse(json, kind, pointer);
+    case "complex": {
+      const parts = assertList(json, pointer);
+      if (parts.length !== 2)
+        throw invalidMetadata(pointer, "a complex number must be a list of two numbers", json);
+      return joinBytes(parts.map((part, i) => parse(part, kind.part ?? kind, pointerTo(pointer, i))));
+    }
     case "datetime":
     case "timedelta":
-      return parseTimeFill(json, pointer, lenient);
+      return json === "NaT" ? numberBytes(NAT, kind) : parseWhole(json, kind, pointer, isLenient);
+    default:
+      return parseWhole(json, kind, pointer, isLenient);
   }
 }
 
-/** Reads a boolean literal. */
-export function parseBoolFill(json: JsonValue, pointer: string): Uint8Array {
-  if (typeof json !== "boolean") throw invalidMetadata(pointer, "must be true or false", json);
-  return Uint8Array.of(Number(json));
+/** Writes a number, a boolean or a time; undefined if the format cannot represent it. */
+export function writeNumber(
+  bytes: Uint8Array,
+  dataType: NumberDataType,
+  { writesNaT = false, write = writeFloatFill }: NumberForm,
+): JsonValue | undefined {
+  const kind = numberKindOf(dataType);
+  switch (dataType.kind) {
+    case "bool":
+      return bytes[0] !== 0;
+    case "float":
+      return write(bytes, kind);
+    case "complex": {
+      const [re, im] = partsOf(bytes).map((part) => write(part, kind.part ?? kind));
+      return re === undefined || im === undefined ? undefined : [re, im];
+    }
+    default: {
+      const value = readNumber(bytes, kind);
+      if (writesNaT && "unit" in dataType && value === NAT) return "NaT";
+      return Number.isSafeInteger(Number(value)) ? Number(value) : new JsonNumber(String(value));
+    }
+  }
+}
+
+function parseBool(json: JsonValue, pointer: string, isLenient: boolean): boolean {
+  if (typeof json === "boolean") return json;
+  if (isLenient && (json === 0 || json === 1)) return json === 1;
+  throw invalidMetadata(pointer, "must be true or false", json);
+}
+
+function parseWhole(json: JsonValue, kind: NumberKind, pointer: string, isLenient: boolean): Uint8Array {
+  const token = tokenOf(json);
+  const value = isLenient && token !== undefined ? parseInteger(token) : integerOf(json);
+  const bytes = value === undefined ? undefined : integerBytes(value, kind);
+  if (bytes) return bytes;
+  const name = `${kind.type.kind === "int" ? "" : "unsigned "}integer of ${kind.type.size * 8} bits`;
+  throw invalidMetadata(pointer, `must be an ${name}`, json);
+}
+
+/** Reads a float: a number, or a word for NaN and infinities. */
+export function parseFloatFill(json: JsonValue, kind: NumberKind, pointer: string): Uint8Array {
+  if (typeof json === "number") return numberBytes(json, kind);
+  const token = typeof json === "string" && NON_FINITE.includes(json) ? json : tokenOf(json);
+  if (token !== undefined) return numberBytes(Number(token), kind);
+  throw invalidMetadata(pointer, 'must be a number, "NaN", "Infinity" or "-Infinity"', json);
+}
+
+/**
+ * Writes a float as a number, or as a word for NaN and infinities; undefined for a NaN with a payload. A whole number
+ * keeps a point, as in Python.
+ */
+export function writeFloatFill(bytes: Uint8Array, kind: NumberKind): JsonValue | undefined {
+  if (!isCanonical(bytes, kind)) return undefined;
+  const value = Number(readNumber(bytes, kind));
+  return Number.isFinite(value) ? new JsonNumber(formatFloat(value)) : String(value);
 }
 
 export function parseBase64(json: JsonValue, pointer: string): Uint8Array {
@@ -161,17 +176,6 @@ export function readString(bytes: Uint8Array): string {
 /** Removes trailing zero bytes, which are not part of the value. */
 export function trimZeros(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
-}
-
-/** Writes a float as a number, or as a word for NaN and infinities. A whole number keeps a point, as in Python. */
-export function writeFloatFill(bytes: Uint8Array): JsonValue {
-  const value = readFloat(bytes);
-  return Number.isFinite(value) ? new JsonNumber(formatFloat(value)) : String(value);
-}
-
-export function writeIntegerFill(bytes: Uint8Array, signed: boolean): JsonValue {
-  const value = readInteger(bytes, signed);
-  return Number.isSafeInteger(Number(value)) ? Number(value) : new JsonNumber(String(value));
 }
 
 /** The element that replaces an undefined fill value: zero bytes, the empty string, JSON's null. */

@@ -8,7 +8,8 @@ import { type DataType, type Endian, type FixedDataType, isFixed } from "./data-
 import { parseDataTypeOption } from "./data-type-option.ts";
 import { describeDataType } from "./describe.ts";
 import { hasByteOrder } from "./element-order.ts";
-import { numpyItemSize, writeNumpyType } from "./v2/data-type.ts";
+import { numberKindOf } from "./number-kinds.ts";
+import { numpyItemSize, parseNumpyType, writeNumpyType } from "./v2/data-type.ts";
 import { filterTypes, itemType, placeFilter, typeAfter } from "./v3/filters.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
@@ -90,7 +91,7 @@ function inByteOrder(serializer: CodecConfig, before: CodecConfig, type: DataTyp
 /** @throws `invalid-option` */
 function assertEncodes(filter: CodecConfig, items: string | undefined, dataType: DataType): void {
   const { name, configuration } = filter;
-  const { encodes, most } = codecNamed(name)?.itemFilter ?? {};
+  const { encodes, significand } = codecNamed(name)?.itemFilter ?? {};
   if (encodes && (items === undefined || !encodes.kinds.includes(items[1] ?? ""))) {
     throw new ZarrflowError("invalid-option", `${name} encodes ${encodes.words} only`, {
       expected: encodes.words,
@@ -98,11 +99,12 @@ function assertEncodes(filter: CodecConfig, items: string | undefined, dataType:
       hint: "Choose other codecs for this array: in a group, leave it out with --exclude, and copy it apart.",
     });
   }
-  const limit = most?.bySize[numpyItemSize(items) ?? 0];
-  if (most === undefined || limit === undefined || Number(configuration[most.setting]) <= limit) return;
-  throw new ZarrflowError("invalid-option", `the ${most.setting} of ${name} is out of range`, {
+  if (significand === undefined || items === undefined) return;
+  const limit = numberKindOf(parseNumpyType(items, "").dataType)?.significand;
+  if (limit === undefined || Number(configuration[significand]) <= limit) return;
+  throw new ZarrflowError("invalid-option", `the ${significand} of ${name} is out of range`, {
     expected: `at most ${limit} for ${describeDataType(dataType)}`,
-    found: `${configuration[most.setting]}`,
+    found: `${configuration[significand]}`,
   });
 }
 

@@ -1,9 +1,8 @@
-import { fromBase64, toBase64 } from "../util/bytes.ts";
+import { bytesEqual, fromBase64, toBase64 } from "../util/bytes.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type JsonObject, type JsonValue, jsonEqual } from "../util/json-value.ts";
 import type { ArrayMetadata, FillValue, OriginalSpelling, ZarrFormat } from "./array-metadata.ts";
 import { isJsonObject, member } from "./assert-json.ts";
-import { bytesEqual } from "./number-kinds.ts";
 
 /**
  * A member that only zarrflow reads. It stores the parts of the metadata that conventions changed during a format

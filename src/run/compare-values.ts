@@ -5,6 +5,7 @@ import { smallestSlabBudget } from "../plan/slabs.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import type { Region } from "../streams/chunk.ts";
 import { chunkRegion, type Selection, selectionWithin, wholeSelection } from "../streams/selection.ts";
+import { bytesEqual } from "../util/bytes.ts";
 import { coordsAt, product } from "../util/shape.ts";
 import type { ReadEvent } from "./events.ts";
 import type { Slab } from "./slabs/growing-slab.ts";
@@ -136,13 +137,9 @@ function tallyDifferences(left: Run, right: Run, items: number): { count: number
     return { count, first };
   }
   for (let i = 0; i < items; i++) {
-    if (!sameBytes(itemBytes(left, i), itemBytes(right, i))) note(i);
+    if (!bytesEqual(itemBytes(left, i), itemBytes(right, i))) note(i);
   }
   return { count, first };
-}
-
-function sameBytes(x: Uint8Array, y: Uint8Array): boolean {
-  return x.length === y.length && x.every((byte, i) => byte === y[i]);
 }
 
 function itemBytes({ data, from }: Run, item: number): Uint8Array {

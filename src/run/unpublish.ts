@@ -3,6 +3,7 @@ import type { ZarrNode } from "../hierarchy/node.ts";
 import { type ReadDocumentOptions, readDocument } from "../hierarchy/stored-documents.ts";
 import type { Documents } from "../meta/format.ts";
 import { formatNamed } from "../meta/formats.ts";
+import { bytesEqual } from "../util/bytes.ts";
 import { joinKey, nearest } from "../util/node-path.ts";
 
 /**
@@ -45,7 +46,7 @@ export class Unpublisher {
 
   /** Returns the documents that do not exist or have other bytes. */
   outdated(documents: Documents): Map<string, Uint8Array> {
-    return new Map([...documents].filter(([key, bytes]) => !sameBytes(bytes, this.#now.get(key))));
+    return new Map([...documents].filter(([key, bytes]) => !bytesEqual(bytes, this.#now.get(key))));
   }
 
   /** Deletes obsolete documents, before any other change. */
@@ -97,8 +98,4 @@ export class Unpublisher {
     await this.#store.delete(key, { signal: this.#options.signal });
     this.#now.set(key, undefined);
   }
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
-  return a.length === b?.length && a.every((byte, i) => byte === b[i]);
 }

@@ -2,7 +2,13 @@ import type { ChunkData, FixedData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import type { DataType } from "../meta/data-type.ts";
-import { floatBytes, integerBytes, readFloat, readInteger } from "../meta/number-kinds.ts";
+import {
+  integerBytes,
+  type NumberKind,
+  numberBytes,
+  numberKindOf,
+  readNumber,
+} from "../meta/number-kinds.ts";
 import { type Buffers, plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
@@ -46,7 +52,8 @@ export function shifted(
   shift: Shift | undefined,
   buffers: Buffers = plainBuffers,
 ): ChunkData {
-  if (shift === undefined || data.kind === "variable") return data;
+  const kind = numberKindOf(dataType);
+  if (shift === undefined || kind === undefined || data.kind === "variable") return data;
   const { dimension, runs } = shift;
   const { itemSize } = data;
   const strides = held.strides ?? data.strides;
@@ -58,19 +65,19 @@ export function shifted(
     if (add === 0) continue;
     const at = coords.reduce((sum, c, d) => sum + c * (strides[d] ?? 0), offset) * itemSize;
     const item = bytes.subarray(at, at + itemSize);
-    item.set(sum(item, add, dataType));
+    item.set(sum(item, add, kind));
   }
   return { ...data, bytes } satisfies FixedData;
 }
 
-function sum(item: Uint8Array, add: number, { kind }: DataType): Uint8Array {
-  if (kind === "float") return floatBytes(readFloat(item) + add, item.length);
-  const isSigned = kind === "int";
-  const value = readInteger(item, isSigned) + BigInt(Math.round(add));
-  const bytes = integerBytes(value, item.length, isSigned);
+function sum(item: Uint8Array, add: number, kind: NumberKind): Uint8Array {
+  const number = readNumber(item, kind);
+  if (kind.type.kind === "float") return numberBytes(Number(number) + add, kind);
+  const value = BigInt(number) + BigInt(Math.round(add));
+  const bytes = integerBytes(value, kind);
   if (bytes) return bytes;
   throw new ZarrflowError("unsupported-operation", "a shifted value is too large for its data type", {
-    expected: `${isSigned ? "a signed" : "an unsigned"} integer of ${item.length} bytes`,
+    expected: `${kind.type.kind === "int" ? "a signed" : "an unsigned"} integer of ${item.length} bytes`,
     found: `${value}`,
     hint: "Take a range that does not cross the seam of the coordinate.",
   });

@@ -2,7 +2,7 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import type { Slice } from "../hierarchy/slice.ts";
 import type { Calendar } from "../meta/conventions/cf/time.ts";
 import type { DataType } from "../meta/data-type.ts";
-import { numbersPerItem } from "../meta/number-kinds.ts";
+import { numberKindOf, numbersPerItem } from "../meta/number-kinds.ts";
 import type { DecodedValues, Decoder } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import { ItemValues, type TypedValues, typedValues } from "../run/slabs/typed-values.ts";
@@ -63,8 +63,8 @@ export class Column {
         hint: "Use --format json.",
       });
     }
-    if (dataType.kind !== "complex") return [new Column(name, source, shape)];
-    const half = { kind: "float", size: dataType.size === 8 ? 4 : 8 } as const;
+    const half = numberKindOf(dataType)?.part?.type;
+    if (half === undefined) return [new Column(name, source, shape)];
     return ["re", "im"].map(
       (part, number) => new Column(`${name}.${part}`, source, shape, { dataType: half, number }),
     );

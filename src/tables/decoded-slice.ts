@@ -2,13 +2,14 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { type DecodedSliceValues, insideOf, type Slice } from "../hierarchy/slice.ts";
 import { packingOf } from "../meta/conventions/cf/values.ts";
 import { describeDataType } from "../meta/describe.ts";
+import { numberKindOf } from "../meta/number-kinds.ts";
 import { type Decoder, decoderOf, type ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import { typedValues } from "../run/slabs/typed-values.ts";
 import type { Shift } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { toFloat16Bits } from "../util/numbers.ts";
 import { cStrides, product } from "../util/shape.ts";
+import { writeSmallFloats } from "../util/small-floats.ts";
 
 /** A slice with its decoder, which must receive all values once, in C order. */
 export interface DecodedSlice {
@@ -103,14 +104,14 @@ export async function* decodedSlabs({ slice, decoder }: DecodedSlice): AsyncGene
   const stored = await slice.dataType();
   for await (const { region, data } of slice.slabs()) {
     const values = decode(typedValues(data, stored));
-    const numbers =
-      dataType.kind === "float" && dataType.size === 2
-        ? Uint16Array.from(values as Float32Array, toFloat16Bits)
-        : values;
-    if (!ArrayBuffer.isView(numbers)) throw new TypeError(`${describeDataType(dataType)} are no numbers`);
-    const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+    if (!ArrayBuffer.isView(values)) throw new TypeError(`${describeDataType(dataType)} are no numbers`);
+    const { bits } = numberKindOf(dataType) ?? {};
     const { shape } = data;
     const itemSize = "size" in dataType ? dataType.size : 1;
+    const bytes = bits
+      ? new Uint8Array(itemSize * product(shape))
+      : new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    if (bits) writeSmallFloats(values as Float32Array, bytes, bits);
     yield { region, data: { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) } };
   }
 }

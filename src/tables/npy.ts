@@ -1,6 +1,7 @@
 import { nameOf } from "../hierarchy/node.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
+import { numberKindOf } from "../meta/number-kinds.ts";
 import { writeNumpyType } from "../meta/v2/data-type.ts";
 import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
 import { type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
@@ -41,6 +42,7 @@ export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Ar
       hint: "Use --format json, or csv for strings.",
     });
   }
+  assertNumpyType(dataType);
   const descr = pythonLiteral(writeNumpyType(littleEndian(dataType), "little"), "field list");
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const dict = `{'descr': ${descr}, 'fortran_order': False, 'shape': (${sizes}), }`;
@@ -58,6 +60,16 @@ export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Ar
   header.set(text, 8 + lengthBytes);
   header[header.length - 1] = 0x0a;
   return header;
+}
+
+/** @throws `unsupported-operation` for numbers that NumPy lacks, also as fields */
+function assertNumpyType(dataType: DataType): void {
+  if (dataType.kind === "struct") for (const field of dataType.fields) assertNumpyType(field.dataType);
+  const kind = numberKindOf(dataType);
+  if (kind === undefined || kind.numpy !== undefined) return;
+  throw new ZarrflowError("unsupported-operation", `npy files cannot contain ${kind.name}`, {
+    hint: "Use --format raw, or another data type.",
+  });
 }
 
 /** Length of the text with padding and line feed, which makes the whole header a multiple of 64. */

@@ -26,6 +26,11 @@ export function joinBytes(
   return joined;
 }
 
+/** True if both arrays have the same bytes. */
+export function bytesEqual(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return a.length === b?.length && a.every((byte, i) => byte === b[i]);
+}
+
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** Formats bytes as hexadecimal, two digits each. */

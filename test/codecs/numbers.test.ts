@@ -5,7 +5,6 @@ import {
   castTo,
   convertNumbers,
   floatRounder,
-  integerRange,
   ROUNDINGS,
   roundToEven,
 } from "../../src/codecs/filters/convert.ts";
@@ -18,14 +17,16 @@ import {
 } from "../../src/codecs/filters/number-array.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../src/util/numbers.ts";
+import { integerRange, type NumberKind, numberKindOf } from "../../src/meta/number-kinds.ts";
 import { errorOf, RAW, specOf } from "./support.ts";
 
-const type = (kind: NumberType["kind"], size: NumberType["size"]): NumberType => ({
-  kind,
-  size,
-  endian: "little",
-});
+const type = (kind: NumberType["kind"], size: NumberType["size"]) =>
+  ({ kind, size, endian: "little" }) as NumberType;
+const [HALF, SINGLE, DOUBLE] = ([2, 4, 8] as const).map((size) => numberKindOf(type("float", size))) as [
+  NumberKind,
+  NumberKind,
+  NumberKind,
+];
 const INT1 = type("int", 1);
 const UINT8 = type("uint", 8);
 
@@ -69,7 +70,7 @@ describe("casts", () => {
     const cast = castTo(UINT8, "nearest-even", "error");
     expect([cast(2n ** 64n - 1n), cast(2 ** 53)]).toEqual([2n ** 64n - 1n, 2n ** 53n]);
     expect(castTo(type("float", 8), "nearest-even", "error")(2n ** 53n)).toBe(2 ** 53);
-    expect(integerRange(UINT8)).toEqual({ least: 0n, most: 2n ** 64n - 1n });
+    expect(integerRange(numberKindOf(UINT8))).toEqual({ least: 0n, most: 2n ** 64n - 1n });
   });
 
   // The results are those of NumPy's `astype`.
@@ -94,53 +95,53 @@ describe("casts", () => {
 });
 
 describe("rounding of floats", () => {
-  const near = (value: number | bigint, size: 2 | 4 | 8) =>
-    Object.fromEntries(ROUNDINGS.map((rounding) => [rounding, floatRounder(size, rounding)(value)]));
+  const near = (value: number | bigint, kind: NumberKind) =>
+    Object.fromEntries(ROUNDINGS.map((rounding) => [rounding, floatRounder(kind, rounding)(value)]));
 
   test("to even is what it says, and to the nearest is what the machine does", () => {
     const values = [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999999999999994, 2 ** 51 + 1, 1e300, -Infinity, NaN];
     expect(values.map(roundToEven)).toEqual([0, 2, 2, -0, -2, 0, 2 ** 51 + 1, 1e300, -Infinity, NaN]);
     fc.assert(
       fc.property(fc.double(), (value) => {
-        expect(floatRounder(4, "nearest-even")(value)).toBe(Math.fround(value));
-        expect(floatRounder(2, "nearest-even")(value)).toBe(fromFloat16Bits(toFloat16Bits(value)));
-        expect(floatRounder(8, "towards-zero")(value)).toBe(value);
+        expect(floatRounder(SINGLE, "nearest-even")(value)).toBe(Math.fround(value));
+        expect(floatRounder(HALF, "nearest-even")(value)).toBe(HALF.bits?.fromBits(HALF.bits.toBits(value)));
+        expect(floatRounder(DOUBLE, "towards-zero")(value)).toBe(value);
       }),
     );
   });
 
   test("does not round bigints twice", () => {
     // Halfway between two floats of 4 bytes, and a little more: by way of a double it would be a tie.
-    const round = floatRounder(4, "nearest-even");
+    const round = floatRounder(SINGLE, "nearest-even");
     expect(round(2n ** 60n + 2n ** 36n + 1n)).toBe(2 ** 60 + 2 ** 37);
     expect(round(2n ** 60n + 2n ** 36n)).toBe(2 ** 60);
     expect(round(-(2n ** 60n) - 3n * 2n ** 36n)).toBe(-(2 ** 60) - 2 ** 38);
-    expect(floatRounder(8, "nearest-even")(2n ** 53n + 1n)).toBe(2 ** 53);
-    expect(floatRounder(8, "nearest-away")(2n ** 53n + 1n)).toBe(2 ** 53 + 2);
+    expect(floatRounder(DOUBLE, "nearest-even")(2n ** 53n + 1n)).toBe(2 ** 53);
+    expect(floatRounder(DOUBLE, "nearest-away")(2n ** 53n + 1n)).toBe(2 ** 53 + 2);
   });
 
   test("goes in every direction: ties, beyond the largest, and what needs none", () => {
-    const inOrder = (value: number) => ROUNDINGS.toSorted().map((rounding) => near(value, 2)[rounding]);
+    const inOrder = (value: number) => ROUNDINGS.toSorted().map((rounding) => near(value, HALF)[rounding]);
     expect(ROUNDINGS.toSorted().map((one) => one.split("-")[1])).toEqual(
       "away even negative positive zero".split(" "),
     );
     expect(inOrder(2049)).toEqual([2050, 2048, 2048, 2050, 2048]);
     expect(inOrder(-2049)).toEqual([-2050, -2048, -2050, -2048, -2048]);
-    expect(near(65519, 2)).toMatchObject({ "nearest-even": 65504, "towards-positive": Infinity });
-    expect(near(65520, 2)).toMatchObject({ "nearest-even": Infinity, "towards-zero": 65504 });
-    expect(near(65536, 2)).toMatchObject({ "towards-zero": Infinity });
-    expect(near(1e300, 4)).toMatchObject({ "towards-zero": Infinity });
-    for (const size of [2, 4, 8] as const) {
+    expect(near(65519, HALF)).toMatchObject({ "nearest-even": 65504, "towards-positive": Infinity });
+    expect(near(65520, HALF)).toMatchObject({ "nearest-even": Infinity, "towards-zero": 65504 });
+    expect(near(65536, HALF)).toMatchObject({ "towards-zero": Infinity });
+    expect(near(1e300, SINGLE)).toMatchObject({ "towards-zero": Infinity });
+    for (const kind of [HALF, SINGLE, DOUBLE]) {
       for (const value of [0, -0, 1, -0.5, Infinity, -Infinity, NaN])
-        for (const found of Object.values(near(value, size))) expect(found).toBe(value);
+        for (const found of Object.values(near(value, kind))) expect(found).toBe(value);
     }
   });
 
   test("finds the neighbours that enclose a value", () =>
     fc.assert(
       fc.property(fc.double({ noNaN: true, min: -1e38, max: 1e38 }), (value) => {
-        const low = floatRounder(4, "towards-negative")(value);
-        const high = floatRounder(4, "towards-positive")(value);
+        const low = floatRounder(SINGLE, "towards-negative")(value);
+        const high = floatRounder(SINGLE, "towards-positive")(value);
         expect(low).toBeLessThanOrEqual(value);
         expect(high).toBeGreaterThanOrEqual(value);
         expect([low, high]).toContain(Math.fround((low + high) / 2));
@@ -165,10 +166,10 @@ describe("numbers in bytes", () => {
     for (const offset of [0, 1, 8]) {
       const [little, big] = (["little", "big"] as const).map((endian) => {
         const bytes = new Uint8Array(offset + size * values.length).subarray(offset);
-        writeNumbers(bytes, { kind, size, endian }, values.length, (numbers) => {
+        writeNumbers(bytes, { ...type(kind, size), endian }, values.length, (numbers) => {
           for (const [i, value] of values.entries()) numbers[i] = value as never;
         });
-        expect<unknown[]>([...readNumbers(bytes, { kind, size, endian })]).toEqual(values);
+        expect<unknown[]>([...readNumbers(bytes, { ...type(kind, size), endian })]).toEqual(values);
         return bytes;
       });
       for (let i = 0; i < values.length; i++) big?.subarray(i * size, (i + 1) * size).reverse();

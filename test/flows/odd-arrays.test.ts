@@ -34,7 +34,7 @@ const into = () => new MemoryStore();
 
 const UNKNOWN = {
   "a chunk grid": { chunk_grid: { name: "rectilinear", configuration: { chunk_shapes: [[1, 3]] } } },
-  "a data type": { data_type: "bfloat16" },
+  "a data type": { data_type: "float8_e5m2" },
   "a codec": { codecs: [...array.codecs, { name: "nosuch" }] },
   "a chunk key encoding": { chunk_key_encoding: { name: "suffix" } },
   "a storage transformer": { storage_transformers: [{ name: "chunk-manifest-json" }] },

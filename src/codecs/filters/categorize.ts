@@ -1,6 +1,7 @@
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { swapElement } from "../../meta/element-order.ts";
 import { parseTextFill } from "../../meta/fill-values.ts";
+import { integerRange, numberKindOf } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, CodecContext, CodecFactory } from "../codec.ts";
@@ -145,9 +146,9 @@ function codesByText(
 }
 
 /** The largest number up to which the type represents all integers; for large integer types this is approximate. */
-function largestCode({ kind, size }: NumberType): number {
-  if (kind === "float") return size === 2 ? 2 ** 11 : 2 ** 24;
-  return 2 ** (8 * size - (kind === "int" ? 1 : 0)) - 1;
+function largestCode(codes: NumberType): number {
+  const kind = numberKindOf(codes);
+  return kind.significand === undefined ? Number(integerRange(kind).most) : 2 ** (kind.significand + 1);
 }
 
 function keyOf(text: Uint8Array): string {

@@ -1,5 +1,5 @@
+import { FLOAT64, integerRange, type NumberKind, numberKindOf } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 import { type BigArray, isBig, type NumberArray, type NumberType } from "./number-array.ts";
 
 const MIN_WIDE = -(2n ** 63n);
@@ -53,7 +53,7 @@ export type Cast = (value: number | bigint) => number | bigint;
  */
 export function castTo(type: NumberType, rounding: Rounding, outOfRange: OutOfRange): Cast {
   if (type.kind !== "float") return castToInteger(type, rounding, outOfRange);
-  const round = floatRounder(type.size === 1 ? 2 : type.size, rounding);
+  const round = floatRounder(numberKindOf(type), rounding);
   return (value) => {
     const float = round(value);
     const isBeyond = !Number.isFinite(float) && (typeof value === "bigint" || Number.isFinite(value));
@@ -63,7 +63,7 @@ export function castTo(type: NumberType, rounding: Rounding, outOfRange: OutOfRa
 }
 
 function castToInteger(type: NumberType, rounding: Rounding, outOfRange: OutOfRange): Cast {
-  const { least, most } = integerRange(type);
+  const { least, most } = integerRange(numberKindOf(type));
   const bits = 8 * type.size;
   const round = ROUND[rounding];
   const keep: Cast = type.size === 8 ? BigInt : Number;
@@ -78,12 +78,6 @@ function castToInteger(type: NumberType, rounding: Rounding, outOfRange: OutOfRa
   };
 }
 
-/** The smallest and the largest integer of a type. */
-export function integerRange({ kind, size }: NumberType): { readonly least: bigint; readonly most: bigint } {
-  const end = 1n << BigInt(8 * size - (kind === "int" ? 1 : 0));
-  return { least: kind === "int" ? -end : 0n, most: end - 1n };
-}
-
 const ROUND: Readonly<Record<Rounding, (value: number) => number>> = {
   "nearest-even": roundToEven,
   "towards-zero": Math.trunc,
@@ -95,8 +89,8 @@ const ROUND: Readonly<Record<Rounding, (value: number) => number>> = {
   },
 };
 
-function beyond(value: number | bigint, { kind, size }: NumberType): ZarrflowError {
-  return new ZarrflowError("codec-error", `${value} is not a value of ${kind}${8 * size}`, {
+function beyond(value: number | bigint, type: NumberType): ZarrflowError {
+  return new ZarrflowError("codec-error", `${value} is not a value of ${numberKindOf(type).name}`, {
     hint: "Set `out_of_range` for values outside the range of the type, or `scalar_map` for single values.",
   });
 }
@@ -112,7 +106,7 @@ export const ROUNDINGS = [
 /** Rounding of a number between two values of a type. */
 export type Rounding = (typeof ROUNDINGS)[number];
 
-/** The positive floats of a size, in order. */
+/** The positive floats of a kind, in order. */
 interface Floats {
   nearest(value: number): number;
   next(float: number): number;
@@ -123,14 +117,14 @@ interface Floats {
 }
 
 /**
- * Returns a function that rounds to floats of `size` bytes; numbers that round beyond the largest become infinite. The
+ * Returns a function that rounds to the floats of a kind; numbers that round beyond the largest become infinite. The
  * input is exact: integers above 2^53 must be bigints.
  */
-export function floatRounder(size: 2 | 4 | 8, rounding: Rounding): (value: number | bigint) => number {
-  const floats = FLOATS[size];
+export function floatRounder(kind: NumberKind, rounding: Rounding): (value: number | bigint) => number {
+  const floats = kind === FLOAT64 ? DOUBLES : floatsOf(kind);
   return (value) => {
     const exact = typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
-    if (typeof exact === "number" && (size === 8 || !Number.isFinite(exact))) return exact;
+    if (typeof exact === "number" && (kind === FLOAT64 || !Number.isFinite(exact))) return exact;
     const isNegative = exact < 0 || Object.is(exact, -0);
     const magnitude = isNegative ? -exact : exact;
     const rounded = roundMagnitude(magnitude, floats, towards(rounding, isNegative));
@@ -179,38 +173,29 @@ function neighbours(nearest: number, magnitude: number | bigint, floats: Floats)
   return nearest > magnitude ? [floats.previous(nearest), nearest] : [nearest, nearest];
 }
 
-const single = new Float32Array(1);
-const singleBits = new Uint32Array(single.buffer);
+const DOUBLES: Floats = {
+  nearest: (value) => value,
+  next: (float) => doubleAt(bitsOfDouble(float) + 1n),
+  previous: (float) => doubleAt(bitsOfDouble(float) - 1n),
+  isEven: (float) => bitsOfDouble(float) % 2n === 0n,
+  limit: Number.POSITIVE_INFINITY,
+};
+
 const double = new Float64Array(1);
 const doubleBits = new BigUint64Array(double.buffer);
 
-const FLOATS: Readonly<Record<2 | 4 | 8, Floats>> = {
-  2: floatsOf(toFloat16Bits, fromFloat16Bits, 2 ** 16),
-  4: floatsOf(
-    (value) => {
-      single[0] = value;
-      return singleBits[0] as number;
-    },
-    (bits) => {
-      singleBits[0] = bits;
-      return single[0] as number;
-    },
-    2 ** 128,
-  ),
-  8: {
-    nearest: (value) => value,
-    next: (float) => doubleAt(bitsOfDouble(float) + 1n),
-    previous: (float) => doubleAt(bitsOfDouble(float) - 1n),
-    isEven: (float) => bitsOfDouble(float) % 2n === 0n,
-    limit: Number.POSITIVE_INFINITY,
-  },
-};
-
-function floatsOf(
-  toBits: (value: number) => number,
-  fromBits: (bits: number) => number,
-  limit: number,
-): Floats {
+/** Floats of at most 4 bytes. */
+function floatsOf({ type: { size }, exponent = 0, read, write }: NumberKind): Floats {
+  const view = new DataView(new ArrayBuffer(4));
+  const toBits = (value: number) => {
+    write(view, 0, value);
+    return size === 2 ? view.getUint16(0, true) : view.getUint32(0, true);
+  };
+  const fromBits = (bits: number) => {
+    view.setUint32(0, bits, true);
+    return Number(read(view, 0));
+  };
+  const limit = 2 ** (exponent + 1);
   const infinity = toBits(Number.POSITIVE_INFINITY);
   const at = (bits: number) => (bits === infinity ? limit : fromBits(bits));
   const bitsAt = (float: number) => (float >= limit ? infinity : toBits(float));

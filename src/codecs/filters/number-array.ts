@@ -1,6 +1,7 @@
-import type { DataType, Endian, FixedDataType } from "../../meta/data-type.ts";
+import type { DataType, Endian } from "../../meta/data-type.ts";
+import { isReal, NUMBER_KINDS, numberKindOf, type RealDataType } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
+import { readSmallFloats, writeSmallFloats } from "../../util/small-floats.ts";
 import type { ConfigReader } from "../config-reader.ts";
 import { swapBytes, wordView } from "../kernels/swap-bytes.ts";
 
@@ -15,30 +16,18 @@ export type NumberArray =
   | Float64Array;
 export type BigArray = BigInt64Array | BigUint64Array;
 
-const ARRAYS = {
-  int: { 1: Int8Array, 2: Int16Array, 4: Int32Array, 8: BigInt64Array },
-  uint: { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array },
-  // Not every runtime has Float16Array, so half floats are held as doubles, which represent them exactly.
-  float: { 1: Float64Array, 2: Float64Array, 4: Float32Array, 8: Float64Array },
-} as const;
-
 /** Reads the numbers in `bytes`: a view if they are aligned and in the machine's byte order, otherwise a copy. */
 export function readNumbers(bytes: Uint8Array, type: NumberType): NumberArray | BigArray {
   const items = Math.floor(bytes.length / type.size);
-  if (isHalf(type)) {
-    const bits = new Uint16Array(aligned(bytes, type).buffer);
-    const numbers = new Float64Array(items);
-    for (let i = 0; i < items; i++) numbers[i] = fromFloat16Bits(bits[i] as number);
-    return numbers;
-  }
-  if (isDirect(bytes, type)) return viewOf(bytes, type, items);
-  const copy = aligned(bytes, type);
-  return viewOf(copy, type, items);
+  const { bits } = numberKindOf(type);
+  // JavaScript may lack arrays of these floats, so they are held as doubles, which represent them exactly.
+  if (bits) return new Float64Array(readSmallFloats(aligned(bytes, type), bits));
+  return viewOf(isDirect(bytes, type) ? bytes : aligned(bytes, type), type, items);
 }
 
-/** Bytes of the working copy of a number that is in another byte order, not aligned, or a half float. */
+/** Bytes of the working copy of a number that is in another byte order, not aligned, or a float of 16 bits. */
 export function copySize(type: NumberType): number {
-  return isHalf(type) ? type.size + Float64Array.BYTES_PER_ELEMENT : type.size;
+  return numberKindOf(type).bits ? type.size + Float64Array.BYTES_PER_ELEMENT : type.size;
 }
 
 /** Calls `fill` with an array for `items` numbers, then stores them in `target` as `type`. */
@@ -48,12 +37,13 @@ export function writeNumbers(
   items: number,
   fill: (numbers: NumberArray | BigArray) => void,
 ): void {
-  if (isHalf(type)) {
+  const { bits } = numberKindOf(type);
+  if (bits) {
     const numbers = new Float64Array(items);
     fill(numbers);
-    const bits = new Uint16Array(items);
-    for (let i = 0; i < items; i++) bits[i] = toFloat16Bits(numbers[i] as number);
-    put(new Uint8Array(bits.buffer), target, type);
+    const bytes = new Uint8Array(items * type.size);
+    writeSmallFloats(numbers, bytes, bits);
+    put(bytes, target, type);
   } else if (isDirect(target, type)) fill(viewOf(target, type, items));
   else {
     const bytes = new Uint8Array(items * type.size);
@@ -63,9 +53,11 @@ export function writeNumbers(
 }
 
 /** Returns a function that converts results to `type`: integers wrap, floats round. Not for 64-bit integers. */
-export function keeper({ kind, size }: NumberType): (value: number) => number {
+export function keeper(type: NumberType): (value: number) => number {
+  const { kind, size } = type;
   if (kind === "float") {
-    if (size === 2) return (value) => fromFloat16Bits(toFloat16Bits(value));
+    const { bits } = numberKindOf(type);
+    if (bits) return (value) => bits.fromBits(bits.toBits(value));
     return size === 4 ? Math.fround : (value) => value;
   }
   const unused = 32 - 8 * size;
@@ -76,13 +68,9 @@ export function isBig(numbers: NumberArray | BigArray): numbers is BigArray {
   return numbers instanceof BigInt64Array || numbers instanceof BigUint64Array;
 }
 
-function viewOf(bytes: Uint8Array, { kind, size }: NumberType, items: number): NumberArray | BigArray {
-  const NumberArray = ARRAYS[kind][size as 1 | 2 | 4 | 8];
-  return new NumberArray(bytes.buffer as ArrayBuffer, bytes.byteOffset, items);
-}
-
-function isHalf({ kind, size }: NumberType): boolean {
-  return kind === "float" && size === 2;
+function viewOf(bytes: Uint8Array, type: NumberType, items: number): NumberArray | BigArray {
+  const { Items } = numberKindOf(type);
+  return new Items(bytes.buffer as ArrayBuffer, bytes.byteOffset, items);
 }
 
 function isDirect(bytes: Uint8Array, { size, endian }: NumberType): boolean {
@@ -103,28 +91,18 @@ function put(bytes: Uint8Array, target: Uint8Array, { size, endian }: NumberType
 }
 
 /** The type of the numbers that a filter computes with. */
-export interface NumberType {
-  readonly kind: "int" | "uint" | "float";
-  readonly size: 1 | 2 | 4 | 8;
-  readonly endian: Endian;
-}
+export type NumberType = RealDataType & { readonly endian: Endian };
 
-const KINDS = { i: "int", u: "uint", f: "float", m: "int", M: "int" } as const;
-const TYPE = /^[<>|=]?([iuf][1248]|[mM]8(?:\[.*\])?)$/;
-
-const SIZES = [1, 2, 4, 8] as const;
+const TYPE = /^[<>|=]?(?:([iuf][1248])|[mM]8(?:\[.*\])?)$/;
 
 /** The data type without its byte order. */
-export function dataTypeOf({ kind, size }: NumberType): FixedDataType {
-  if (kind !== "float") return { kind, size };
-  return { kind, size: size === 1 ? 2 : size };
+export function dataTypeOf({ endian: _, ...type }: NumberType): RealDataType {
+  return type;
 }
 
 /** The number type of little-endian items; undefined if the data type is not a type of real numbers. */
 export function numberTypeOf(dataType: DataType): NumberType | undefined {
-  const { kind } = dataType;
-  if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
-  return { kind, size: dataType.size, endian: "little" };
+  return isReal(dataType) ? { ...dataType, endian: "little" } : undefined;
 }
 
 /**
@@ -135,14 +113,14 @@ export function numberTypeOf(dataType: DataType): NumberType | undefined {
 export function numberType(settings: ConfigReader, name: string, fallback?: NumberType): NumberType {
   if (fallback && settings.value(name) === undefined) return fallback;
   const text = settings.text(name);
-  const [, code = ""] = TYPE.exec(text) ?? [];
-  const kind = KINDS[code[0] as keyof typeof KINDS];
-  const size = SIZES.find((one) => String(one) === code[1]);
-  if (kind === undefined || size === undefined || (kind === "float" && size === 1)) {
+  const match = TYPE.exec(text);
+  const [, code = "i8"] = match ?? [];
+  const type = NUMBER_KINDS.find(({ numpy }) => numpy === code)?.type;
+  if (match === null || type === undefined || !isReal(type)) {
     throw new ZarrflowError("unsupported-data-type", `\`${name}\` is not a number type`, {
       value: text,
       hint: "Filters compute with `i`, `u` and `f` types of 1 to 8 bytes, such as `<f4`.",
     });
   }
-  return { kind, size, endian: text.startsWith(">") ? "big" : "little" };
+  return { ...type, endian: text.startsWith(">") ? "big" : "little" };
 }

@@ -1,6 +1,6 @@
 import { isFixed } from "../../meta/data-type.ts";
+import { numberKindOf } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { SIGNIFICAND } from "../../util/numbers.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader, encoderSetting } from "../config-reader.ts";
 import type { DeltaKernels, NumberFormat } from "../kernels/kernel-types.ts";
@@ -167,7 +167,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
     fixedEncodedSize: (decodedSize) => decodedSize,
     assertEncodable: check,
     encodeInto(source, target) {
-      const bits = SIGNIFICAND[itemSize] ?? 0;
+      const bits = numberKindOf(spec.dataType)?.significand ?? 0;
       if (spec.dataType.kind !== "float" || keepBits > bits) {
         throw new ZarrflowError("codec-error", `cannot keep ${keepBits} bits of these items`, {
           hint: "The codec bitround works on floats, and keeps at most 10, 23 or 52 bits of 2, 4 or 8 bytes.",
@@ -282,10 +282,10 @@ function decodeSums(numbers: NumberArray | BigArray, type: NumberType): void {
   }
 }
 
-/** The format of the type in the kernels; undefined for half floats, which are held in wider numbers. */
-function numberFormatOf({ kind, size }: NumberType): NumberFormat | undefined {
-  if (kind !== "float") return `i${8 * size}` as NumberFormat;
-  return size === 2 ? undefined : (`f${8 * size}` as NumberFormat);
+/** The format of the type in the kernels; undefined for floats of 16 bits, which are held in wider numbers. */
+function numberFormatOf(type: NumberType): NumberFormat | undefined {
+  if (numberKindOf(type).bits) return undefined;
+  return `${type.kind === "float" ? "f" : "i"}${8 * type.size}` as NumberFormat;
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: NumberArray | BigArray): Uint8Array {

@@ -1,4 +1,5 @@
 import type { DataType } from "../../meta/data-type.ts";
+import { integerRange, numberKindOf } from "../../meta/number-kinds.ts";
 import { parseV3DataType } from "../../meta/v3/data-type.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
 import type { Buffers } from "../../util/bytes.ts";
@@ -7,7 +8,7 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-val
 import type { ChunkData } from "../chunk-data.ts";
 import type { ArrayToArrayCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
-import { type Cast, castTo, integerRange, type OutOfRange, ROUNDINGS } from "./convert.ts";
+import { type Cast, castTo, type OutOfRange, ROUNDINGS } from "./convert.ts";
 import {
   type BigArray,
   copySize,
@@ -45,7 +46,7 @@ function floats(type: NumberType, scale: number, offset: number) {
 }
 
 function integers(type: NumberType, scale: number | bigint, offset: number | bigint) {
-  const { least, most } = integerRange(type);
+  const { least, most } = integerRange(numberKindOf(type));
   const factor = BigInt(scale);
   const start = BigInt(offset);
   const inRange = (value: bigint) => {
@@ -63,8 +64,8 @@ function integers(type: NumberType, scale: number | bigint, offset: number | big
   };
 }
 
-function notHeld(value: bigint | string, { kind, size }: NumberType): ZarrflowError {
-  return new ZarrflowError("codec-error", `${value} is not a value of ${kind}${8 * size}`);
+function notHeld(value: bigint | string, type: NumberType): ZarrflowError {
+  return new ZarrflowError("codec-error", `${value} is not a value of ${numberKindOf(type).name}`);
 }
 
 /**

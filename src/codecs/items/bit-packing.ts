@@ -1,4 +1,4 @@
-import { isFixed } from "../../meta/data-type.ts";
+import { isNumber, numbersPerItem } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../codec.ts";
@@ -12,14 +12,14 @@ import { corrupt } from "../limits.ts";
  */
 export const createBitPacking: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
   const settings = new ConfigReader(configuration);
-  const width = isFixed(dataType) ? bitsOf(dataType.kind, dataType.size) : undefined;
-  if (!isFixed(dataType) || width === undefined) {
+  if (!isNumber(dataType) || "unit" in dataType) {
     throw new ZarrflowError("invalid-metadata", `\`packbits\` cannot hold items of type ${dataType.kind}`);
   }
+  const parts = numbersPerItem(dataType);
+  const width = dataType.kind === "bool" ? 1 : (8 * dataType.size) / parts;
   const first = settings.integer("first_bit", 0, width - 1, 0);
   const last = settings.integer("last_bit", first, width - 1, width - 1);
   const padding = settings.word("padding_encoding", ["none", "first_byte", "last_byte"], "none");
-  const parts = dataType.kind === "complex" ? 2 : 1;
   const layout: Layout = {
     items: product(shape) * parts,
     bytes: dataType.size / parts,
@@ -84,13 +84,6 @@ interface Layout {
   /** Stored bits of each number. */
   readonly bits: number;
   readonly isSigned: boolean;
-}
-
-/** Bits of a number of the type; undefined if the type has none. */
-function bitsOf(kind: string, size: number): number | undefined {
-  if (kind === "bool") return 1;
-  if (kind === "complex") return 4 * size;
-  return ["int", "uint", "float"].includes(kind) ? 8 * size : undefined;
 }
 
 function pack(items: Uint8Array, packed: Uint8Array, { items: count, bytes, first, bits }: Layout): void {

@@ -1,13 +1,12 @@
 import type { DataType, FixedDataType } from "../../meta/data-type.ts";
 import {
   decodeCodePoints,
-  parseFloatFill,
-  parseIntegerFill,
+  parseNumber,
   parseTextFill,
   readString,
-  writeIntegerFill,
+  writeNumber,
 } from "../../meta/fill-values.ts";
-import { readFloat } from "../../meta/number-kinds.ts";
+import { numberKindOf, readNumber } from "../../meta/number-kinds.ts";
 import { plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
@@ -80,20 +79,19 @@ export function jsonElements(dataType: FixedDataType): JsonElements | undefined 
     case "bool":
       return { toJson: ([byte]) => byte !== 0, toBytes: boolBytes, maxText: 5 };
     case "int":
-    case "uint": {
-      const type = { size: dataType.size, signed: dataType.kind === "int" };
+    case "uint":
+    case "float": {
+      const kind = numberKindOf(dataType);
+      // Chunks name their type as NumPy does.
+      if (kind.numpy === undefined) return undefined;
+      const isFloat = dataType.kind === "float";
       return {
-        toJson: (bytes) => writeIntegerFill(bytes, type.signed),
-        toBytes: (json) => parseIntegerFill(json, type, "", true),
-        maxText: 20,
+        toJson: (bytes) =>
+          isFloat ? floatJson(Number(readNumber(bytes, kind))) : (writeNumber(bytes, dataType, {}) ?? null),
+        toBytes: (json) => parseNumber(json, dataType, "", { isLenient: true }),
+        maxText: isFloat ? 25 : 20,
       };
     }
-    case "float":
-      return {
-        toJson: (bytes) => floatJson(readFloat(bytes)),
-        toBytes: (json) => parseFloatFill(json, dataType.size, ""),
-        maxText: 25,
-      };
     case "fixed-text":
       return {
         toJson: (bytes) => decodeCodePoints(bytes) ?? "",

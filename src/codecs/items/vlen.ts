@@ -116,9 +116,7 @@ export const createVlenUtf8: CodecFactory = (_, context) =>
   vlenCodec("vlen-utf8", context, "string", assertStrings);
 
 /** Type of the numbers in the lists; booleans are stored as one-byte numbers. */
-interface ListType extends NumberType {
-  readonly isBool?: boolean;
-}
+type ListType = NumberType & { readonly isBool?: boolean };
 
 const BOOL: ListType = { kind: "uint", size: 1, endian: "little", isBool: true };
 

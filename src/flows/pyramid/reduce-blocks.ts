@@ -6,12 +6,12 @@ import { member } from "../../meta/assert-json.ts";
 import { packingOf, rereadInteger } from "../../meta/conventions/cf/values.ts";
 import { missingValueOf } from "../../meta/conventions/missing-values.ts";
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
-import { type Numbers, typedArrayOf } from "../../meta/number-kinds.ts";
+import { isNumber, type Numbers, numberKindOf } from "../../meta/number-kinds.ts";
 import { missingOf } from "../../run/slabs/decoder.ts";
 import { parentSpec } from "../../stores/store-spec.ts";
 import { lastName } from "../../util/node-path.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 import { coordsOf, cStrides } from "../../util/shape.ts";
+import { readSmallFloats, writeSmallFloats } from "../../util/small-floats.ts";
 
 /** How a block of items becomes one. */
 export const PYRAMID_METHODS = ["mean", "nearest", "mode", "min", "max"] as const;
@@ -164,7 +164,7 @@ export function reducedShape(shape: readonly number[], factors: readonly number[
 /** How the items of an array are read and written as numbers, and which of them are missing. */
 export interface NumberAccess {
   readonly itemSize: number;
-  /** Returns bytes as numbers: a view, or a converted copy for float16. */
+  /** Returns bytes as numbers: a view, or a converted copy of floats of 16 bits. */
   read(bytes: Uint8Array): Numbers;
   /** Writes back numbers that `read` returned; does nothing if they are a view of the bytes. */
   write(numbers: Numbers, bytes: Uint8Array): void;
@@ -176,23 +176,18 @@ export interface NumberAccess {
 /** Undefined for arrays whose items are not single numbers. Integers with the attribute `_Unsigned` are decoded. */
 export function numberAccessOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat): NumberAccess | undefined {
   const { dataType, attributes } = metadata;
-  if (!["bool", "int", "uint", "float"].includes(dataType.kind) || !("size" in dataType)) return undefined;
+  if (!isNumber(dataType) || dataType.kind === "complex" || "unit" in dataType) return undefined;
   const { size } = dataType;
   const isFloat = dataType.kind === "float";
   const { reread } = packingOf(dataType, attributes) ?? {};
   const meant = reread ? ({ kind: reread.signed ? "int" : "uint", size } as const) : dataType;
-  const Items = typedArrayOf(meant as typeof dataType);
-  const isHalf = isFloat && size === 2;
-  if (Items === undefined && !isHalf) return undefined;
+  const { bits, Items } = numberKindOf(meant);
   const read = (bytes: Uint8Array): Numbers => {
-    if (Items) return new Items(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength / size);
-    const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
-    return Float32Array.from(bits, fromFloat16Bits);
+    if (bits) return readSmallFloats(bytes, bits);
+    return new Items(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength / size);
   };
   const write = (numbers: Numbers, bytes: Uint8Array) => {
-    if (!isHalf) return;
-    const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
-    for (let i = 0; i < bits.length; i++) bits[i] = toFloat16Bits(Number(numbers[i]));
+    if (bits) writeSmallFloats(numbers as Float32Array, bytes, bits);
   };
   const own = missingValueOf(metadata, zarrFormat);
   const listed = missingOf(metadata, zarrFormat, (value) => (reread ? rereadInteger(value, reread) : value));

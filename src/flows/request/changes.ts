@@ -2,6 +2,7 @@ import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid } from "../../meta/array-metadata.ts";
 import { askedCodecs, type CodecOption } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
+import { isNumber } from "../../meta/number-kinds.ts";
 import { recoded } from "../../meta/recode.ts";
 import { withoutShards, withShards } from "../../meta/shards.ts";
 import type { KeptChunks } from "../../plan/plan.ts";
@@ -360,5 +361,5 @@ function noneMeant(
 }
 
 function isOfNumbers({ metadata: { dataType } }: GroupArray): boolean {
-  return ["bool", "int", "uint", "float", "complex"].includes(dataType.kind);
+  return isNumber(dataType) && !("unit" in dataType);
 }

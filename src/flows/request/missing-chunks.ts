@@ -7,7 +7,6 @@ import {
 } from "../../meta/array-metadata.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
-import { bytesEqual } from "../../meta/number-kinds.ts";
 import type { Change } from "../../plan/request.ts";
 import type { MissingCount } from "../../plan/strategies.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
@@ -19,6 +18,7 @@ import {
   type Selection,
   wholeSelection,
 } from "../../streams/selection.ts";
+import { bytesEqual } from "../../util/bytes.ts";
 import { product } from "../../util/shape.ts";
 
 /** Maximum number of missing chunks of one array that are written out without permission. */

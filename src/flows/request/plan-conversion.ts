@@ -1,18 +1,26 @@
-import { integerRange } from "../../codecs/filters/convert.ts";
 import { fillBytes } from "../../hierarchy/create/metadata.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { OpenSliceOptions } from "../../hierarchy/slice.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { packingOf } from "../../meta/conventions/cf/values.ts";
 import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/conventions/missing-values.ts";
-import { type FixedDataType, isFixed, sameDataType } from "../../meta/data-type.ts";
+import { sameDataType } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { otherNames } from "../../meta/documents.ts";
-import { floatBytes, integerBytes } from "../../meta/number-kinds.ts";
+import {
+  FLOAT64,
+  integerRange,
+  isNumber,
+  isReal,
+  type NumberDataType,
+  numberBytes,
+  numberKindOf,
+  readNumber,
+} from "../../meta/number-kinds.ts";
 import { filtersOfValues, retypedCodecs } from "../../meta/recode.ts";
 import type { PlannedConversion } from "../../plan/plan.ts";
-import { decoderOf, numberCodingOf, numberOfItem } from "../../run/slabs/decoder.ts";
+import { decoderOf, numberCodingOf } from "../../run/slabs/decoder.ts";
 import { convertedFill, keepsMissing } from "../../run/values/convert-values.ts";
 import { conversionOf, convertedMetadata, keepFunction } from "../../run/values/converted-array.ts";
 import { type LoadedMap, loadMap } from "../../run/values/value-map.ts";
@@ -93,22 +101,20 @@ export async function planConversion(
 }
 
 /** @throws `invalid-option` for an array of items other than numbers and times */
-function numbersOf({ path, metadata: { dataType } }: ZarrArray): FixedDataType {
-  if (isFixed(dataType) && NUMBERS.includes(dataType.kind)) return dataType;
+function numbersOf({ path, metadata: { dataType } }: ZarrArray): NumberDataType {
+  if (isNumber(dataType)) return dataType;
   throw new ZarrflowError("invalid-option", "only values that are numbers or times can be converted", {
     path,
     found: describeDataType(dataType),
   });
 }
 
-const NUMBERS: readonly string[] = ["bool", "int", "uint", "float", "complex", "datetime", "timedelta"];
-
 /**
  * Data type of the decoded values; undefined if they equal the stored ones.
  *
  * @throws `invalid-option` if decoded values are not numbers, and for a named array that is not packed
  */
-function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): FixedDataType | undefined {
+function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): NumberDataType | undefined {
   const { path, metadata } = array;
   const { dataType, decode } = decoderOf(array, { decode: true });
   if (decode === undefined) {
@@ -118,7 +124,7 @@ function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): FixedDataT
       hint: "Omit --unpack (in code unpack) for this array.",
     });
   }
-  if (dataType.kind === "int" || dataType.kind === "uint" || dataType.kind === "float") return dataType;
+  if (isReal(dataType)) return dataType;
   if (!isNamed) return undefined;
   throw new ZarrflowError("invalid-option", "the values do not mean numbers", {
     path,
@@ -129,7 +135,7 @@ function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): FixedDataT
 }
 
 /** @throws `invalid-option` for a type that does not contain numbers, and for a type in addition to `pack` */
-function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedDataType {
+function newType({ dataType, pack }: AskedValues, before: NumberDataType): NumberDataType {
   if (pack !== undefined) {
     if (dataType !== undefined) {
       throw new ZarrflowError("invalid-option", "`pack` cannot be combined with `dataType`", {
@@ -140,7 +146,7 @@ function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedD
   }
   if (dataType === undefined) return before;
   const { dataType: to } = parseDataTypeOption(dataType);
-  if (isFixed(to) && NUMBERS.includes(to.kind)) return to;
+  if (isNumber(to)) return to;
   throw new ZarrflowError("invalid-option", "values can only become numbers or times", {
     found: describeDataType(to),
   });
@@ -172,8 +178,13 @@ const PACKED_TYPES: Readonly<Record<PackedType, PackedNumbers>> = {
 };
 
 /** @throws `invalid-option` for a conversion that only a map can do */
-function assertCast(path: string, from: FixedDataType, to: FixedDataType, map: LoadedMap | undefined): void {
-  const isTime = ({ kind }: FixedDataType) => kind === "datetime" || kind === "timedelta";
+function assertCast(
+  path: string,
+  from: NumberDataType,
+  to: NumberDataType,
+  map: LoadedMap | undefined,
+): void {
+  const isTime = ({ kind }: NumberDataType) => kind === "datetime" || kind === "timedelta";
   const isSame = sameDataType(from, to);
   const losesPart = from.kind === "complex" && to.kind !== "complex";
   if (map || isSame || !(losesPart || isTime(from) || isTime(to))) return;
@@ -196,11 +207,11 @@ function newFill(
     from,
     to,
     begun,
-  }: { readonly from: FixedDataType; readonly to: FixedDataType; readonly begun: PlannedConversion },
+  }: { readonly from: NumberDataType; readonly to: NumberDataType; readonly begun: PlannedConversion },
 ): Uint8Array | null {
   if (fillValue !== undefined && fillValue !== null) return statedFill(path, fillValue, to);
   if (pack !== undefined) return extremeOf(packedType(pack));
-  if (begun.unpack && to.kind === "float") return floatBytes(Number.NaN, to.size);
+  if (begun.unpack && to.kind === "float") return numberBytes(Number.NaN, numberKindOf(to));
   if (bytes === null) return null;
   const { overflow = "error" } = begun;
   const converted = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow });
@@ -217,7 +228,7 @@ function newFill(
 function statedFill(
   path: string,
   fillValue: NonNullable<AskedValues["fillValue"]>,
-  to: FixedDataType,
+  to: NumberDataType,
 ): Uint8Array {
   try {
     return fillBytes(fillValue, to);
@@ -236,10 +247,10 @@ function statedFill(
 }
 
 /** Value for missing items in a packed type: the smallest, or the largest of an unsigned type. */
-function extremeOf(type: PackedNumbers): Uint8Array | null {
-  const { least, most } = integerRange({ ...type, endian: "little" });
-  const isSigned = type.kind === "int";
-  return integerBytes(isSigned ? least : most, type.size, isSigned) ?? null;
+function extremeOf(type: PackedNumbers): Uint8Array {
+  const kind = numberKindOf(type);
+  const { least, most } = integerRange(kind);
+  return numberBytes(type.kind === "int" ? least : most, kind);
 }
 
 /** Scale and offset of packed values: as given, or so that all values fit. */
@@ -266,7 +277,7 @@ async function packingFor(
   }
   const doubles: PlannedConversion = {
     dataType: "float64",
-    fillValue: toBase64(floatBytes(Number.NaN, 8)),
+    fillValue: toBase64(numberBytes(Number.NaN, FLOAT64)),
     ...(begun.unpack && { unpack: true }),
     ...(begun.map && { map: begun.map }),
   };
@@ -284,7 +295,7 @@ async function packingFor(
 }
 
 interface NewArrayValues {
-  readonly to: FixedDataType;
+  readonly to: NumberDataType;
   readonly fill: Uint8Array | null;
   readonly format: ZarrFormat;
   readonly path: string;
@@ -344,16 +355,16 @@ function newAttributes(
 function recastAttributes(
   attributes: JsonObject,
   from: ArrayMetadata["dataType"],
-  to: FixedDataType,
+  to: NumberDataType,
   format: ZarrFormat,
 ): JsonObject {
-  if (isFixed(from) && sameDataType(from, to)) return attributes;
+  if (sameDataType(from, to)) return attributes;
   const recast = (name: string, json: JsonValue): JsonValue | undefined => {
     const bytes = parseMissing(json, from);
     const value = bytes && castMissing(bytes, from, to);
     if (value === undefined) return name.startsWith("valid_") ? json : undefined;
     if (name === FILL_VALUE_ATTRIBUTE && writesMissing(format)) return writeMissing(value, to);
-    const number = to.kind === "complex" ? Number.NaN : numberOfItem(value, to);
+    const number = to.kind === "complex" ? Number.NaN : readNumber(value, numberKindOf(to));
     return typeof number === "bigint" || Number.isFinite(number) ? fromPlain(number) : json;
   };
   return Object.fromEntries(
@@ -376,8 +387,8 @@ function writesMissing(format: ZarrFormat): boolean {
 }
 
 /** Casts a missing value to another type; undefined if the type cannot represent it, so that no item has it. */
-function castMissing(bytes: Uint8Array, from: ArrayMetadata["dataType"], to: FixedDataType) {
-  if (!isFixed(from)) return undefined;
+function castMissing(bytes: Uint8Array, from: ArrayMetadata["dataType"], to: NumberDataType) {
+  if (!isNumber(from)) return undefined;
   const fill = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow: "error" });
   return fill instanceof Uint8Array ? fill : undefined;
 }

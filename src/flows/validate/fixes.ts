@@ -9,7 +9,7 @@ import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { FILL_VALUE_ATTRIBUTE, writeMissing } from "../../meta/conventions/missing-values.ts";
 import { BARE_NON_FINITE } from "../../meta/documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { floatBytes } from "../../meta/number-kinds.ts";
+import { FLOAT64, numberBytes } from "../../meta/number-kinds.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { isReservedKey } from "../../stores/reserved-names.ts";
 import { isListable, type ListableStore, type Store, type WritableStore } from "../../stores/store.ts";
@@ -350,7 +350,7 @@ function missingInBase64(document: JsonObject): JsonValue | undefined {
   const value = member(attributes, FILL_VALUE_ATTRIBUTE);
   const isBare = typeof value === "number" && !Number.isFinite(value);
   if (!isBare || !/^float(?:16|32|64)$/.test(String(dataType))) return undefined;
-  return writeMissing(floatBytes(value, 8), { kind: "float", size: 8 });
+  return writeMissing(numberBytes(value, FLOAT64), FLOAT64.type);
 }
 
 function parsed(bytes: Uint8Array): JsonValue | undefined {

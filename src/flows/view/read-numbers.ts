@@ -2,7 +2,7 @@ import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { Packing } from "../../meta/conventions/cf/values.ts";
-import { numbersPerItem } from "../../meta/number-kinds.ts";
+import { isNumber, numbersPerItem } from "../../meta/number-kinds.ts";
 import { type NumberCoding, numberCodingOf } from "../../run/slabs/decoder.ts";
 import { typedValues } from "../../run/slabs/typed-values.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
@@ -140,8 +140,8 @@ export interface NumberDecoding extends Pick<NumberCoding, "numbers" | "missing"
 }
 
 /** True for data types whose items are drawn: numbers, including complex ones by their absolute value. */
-export function isDrawn({ dataType: { kind } }: ArrayMetadata): boolean {
-  return ["bool", "int", "uint", "float", "complex", "datetime", "timedelta"].includes(kind);
+export function isDrawn({ dataType }: ArrayMetadata): boolean {
+  return isNumber(dataType);
 }
 
 /** Decodes numbers like slices do, except for times, which stay numbers. */

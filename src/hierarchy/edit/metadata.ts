@@ -1,7 +1,7 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { bytesEqual } from "../../meta/number-kinds.ts";
 import type { StoreOptions } from "../../stores/store.ts";
+import { bytesEqual } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { fromPlain, type JsonObject, type JsonValue, jsonEqual } from "../../util/json-value.ts";
 import { ancestorPaths } from "../../util/node-path.ts";

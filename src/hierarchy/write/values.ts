@@ -1,19 +1,15 @@
 import type { ChunkData, FixedData, VariableData } from "../../codecs/chunk-data.ts";
 import { packItems } from "../../codecs/items/packed-items.ts";
 import { type DataType, type Field, type FixedDataType, isFixed } from "../../meta/data-type.ts";
-import type {
-  BytesName,
-  DataTypeName,
-  NumberArrays,
-  StructName,
-  TextName,
-  TimeName,
-} from "../../meta/data-type-name.ts";
+import type { BytesName, DataTypeName, StructName, TextName, TimeName } from "../../meta/data-type-name.ts";
 import { fieldItems } from "../../meta/element-order.ts";
 import { padBytes, parseStringFill, parseTextFill } from "../../meta/fill-values.ts";
 import {
-  floatBytes,
   integerBytes,
+  type NumberArrays,
+  type NumberKind,
+  numberBytes,
+  numberKindOf,
   numbersPerItem,
   type TypedArrayConstructor,
   typedArrayOf,
@@ -24,9 +20,9 @@ import { joinBytes, plainBuffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
-import { toFloat16Bits } from "../../util/numbers.ts";
 import { invalidOption, isObject } from "../../util/options.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
+import { writeSmallFloats } from "../../util/small-floats.ts";
 import { WritableStream } from "../../util/web-streams.ts";
 
 /** The JavaScript type of an item, by data type. */
@@ -42,7 +38,7 @@ type ItemsByName = Readonly<
 
 /**
  * Items to be written to an array of type `Name`, or of any type. Either a typed array of the data type (bool and uint8
- * as `Uint8Array`, float16 as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers per item),
+ * as `Uint8Array`, floats of 16 bits as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers per item),
  * little-endian bytes as a `Uint8Array`, or single values, as an array or as returned by `slice`: numbers, bigints,
  * booleans, strings, bytes, objects of fields.
  */
@@ -88,7 +84,7 @@ export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
   const Numbers = typedArrayOf(dataType);
   if (Numbers && numbersPerItem(dataType) === 1) {
     const strides = checkedStrides(values.length, place);
-    return { kind: "fixed", bytes: numberBytes(values, Numbers, dataType), itemSize, shape, strides };
+    return { kind: "fixed", bytes: bytesOfNumbers(values, Numbers, dataType), itemSize, shape, strides };
   }
   return packedItems(values, place, itemSize);
 }
@@ -108,13 +104,18 @@ export function countItems(values: Values, dataType: DataType): number {
 /** The bytes of a view that fits the data type. */
 function bytesOf(values: ArrayBufferView, dataType: FixedDataType): Uint8Array {
   assertFits(values, dataType);
-  if (isWidened(values, dataType)) return new Uint8Array(Uint16Array.from(values, toFloat16Bits).buffer);
+  const { bits } = numberKindOf(dataType) ?? {};
+  if (bits && isWidened(values, dataType)) {
+    const bytes = new Uint8Array(2 * values.length);
+    writeSmallFloats(values, bytes, bits);
+    return bytes;
+  }
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** True for float16 items given as float32, since JavaScript may lack a float16 array. */
-function isWidened(values: ArrayBufferView, { kind, size }: FixedDataType): values is Float32Array {
-  return kind === "float" && size === 2 && values instanceof Float32Array;
+/** True for floats of 16 bits given as float32, since JavaScript may lack arrays of them. */
+function isWidened(values: ArrayBufferView, dataType: FixedDataType): values is Float32Array {
+  return numberKindOf(dataType)?.bits !== undefined && values instanceof Float32Array;
 }
 
 function assertFits(values: ArrayBufferView, dataType: FixedDataType): void {
@@ -136,7 +137,7 @@ function otherType(values: ArrayBufferView, dataType: DataType): ZarrflowError {
 }
 
 /** Converts single numbers to the bytes of a typed array, which must represent integers exactly. */
-function numberBytes(
+function bytesOfNumbers(
   values: ValueList,
   Numbers: TypedArrayConstructor,
   { kind }: FixedDataType,
@@ -233,17 +234,16 @@ export function encodedItem(value: unknown, dataType: DataType): Uint8Array {
 function encode(value: unknown, dataType: DataType): Uint8Array | undefined {
   switch (dataType.kind) {
     case "bool":
-      return typeof value === "boolean" ? Uint8Array.of(Number(value)) : undefined;
+      return typeof value === "boolean" ? numberBytes(Number(value), numberKindOf(dataType)) : undefined;
     case "int":
     case "uint":
-      return integer(value, dataType.size, dataType.kind === "int");
     case "datetime":
     case "timedelta":
-      return integer(value, dataType.size, true);
+      return integer(value, numberKindOf(dataType));
     case "float":
-      return typeof value === "number" ? floatBytes(value, dataType.size) : undefined;
+      return typeof value === "number" ? numberBytes(value, numberKindOf(dataType)) : undefined;
     case "complex":
-      return complex(value, dataType.size);
+      return complex(value, numberKindOf(dataType));
     case "fixed-text":
       return typeof value === "string" ? parseTextFill(value, dataType.size, "") : undefined;
     case "fixed-bytes":
@@ -261,14 +261,14 @@ function encode(value: unknown, dataType: DataType): Uint8Array | undefined {
   }
 }
 
-function integer(value: unknown, size: number, isSigned: boolean): Uint8Array | undefined {
+function integer(value: unknown, kind: NumberKind): Uint8Array | undefined {
   const isInteger = typeof value === "bigint" || Number.isInteger(value);
-  return isInteger ? integerBytes(BigInt(value as number | bigint), size, isSigned) : undefined;
+  return isInteger ? integerBytes(BigInt(value as number | bigint), kind) : undefined;
 }
 
-function complex(value: unknown, size: number): Uint8Array | undefined {
+function complex(value: unknown, kind: NumberKind): Uint8Array | undefined {
   const isPair = Array.isArray(value) && value.length === 2 && value.every((n) => typeof n === "number");
-  return isPair ? joinBytes(value.map((part: number) => floatBytes(part, size / 2))) : undefined;
+  return isPair ? joinBytes(value.map((part: number) => numberBytes(part, kind))) : undefined;
 }
 
 /** Encodes an object with a value for every named field as a structure; padding is zero. */

@@ -6,14 +6,23 @@ import type { ArrayMetadata, ZarrFormat } from "../array-metadata.ts";
 import { member, onlyItem } from "../assert-json.ts";
 import type { DataType } from "../data-type.ts";
 import {
+  type NumberForm,
   padBytes,
   parseFloatFill,
-  parseNumberFill,
+  parseNumber,
   parseStringFill,
   parseTextFill,
+  writeNumber,
   zeroElement,
 } from "../fill-values.ts";
-import { floatBytes, readFloat } from "../number-kinds.ts";
+import {
+  FLOAT64,
+  isNumber,
+  type NumberDataType,
+  type NumberKind,
+  numberBytes,
+  readNumber,
+} from "../number-kinds.ts";
 import { keepBefore, restoreBefore } from "../round-trip.ts";
 import { writeFillV3 } from "../v3/fill-value.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
@@ -156,33 +165,22 @@ export function statedMissing(attributes: JsonObject): JsonValue | undefined {
 }
 
 /** True if xarray can read a missing value of this type in v3: not for text, bytes and times. */
-export function hasMissingForm({ kind }: DataType): boolean {
-  return ["bool", "int", "uint", "float", "complex"].includes(kind);
+export function hasMissingForm(dataType: DataType): dataType is NumberDataType {
+  return isNumber(dataType) && !("unit" in dataType);
 }
+
+const FORM: NumberForm = { isLenient: true, parse: parseDoubleOr, write: writeDouble };
 
 /**
  * Writes `_FillValue` as xarray does in v3: integers and booleans as they are, floats as Base64 of a little-endian
  * double, complex numbers as two of these. Undefined for types whose `_FillValue` xarray cannot read.
  */
 export function writeMissing(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
-  switch (dataType.kind) {
-    case "bool":
-    case "int":
-    case "uint":
-      return writeFillV3(bytes, dataType);
-    case "float":
-      return writeDouble(bytes);
-    case "complex": {
-      const half = dataType.size / 2;
-      return [writeDouble(bytes.subarray(0, half)), writeDouble(bytes.subarray(half))];
-    }
-    default:
-      return undefined;
-  }
+  return hasMissingForm(dataType) ? writeNumber(bytes, dataType, FORM) : undefined;
 }
 
-function writeDouble(bytes: Uint8Array): string {
-  return toBase64(bytes.length === 8 ? bytes : floatBytes(readFloat(bytes), 8));
+function writeDouble(bytes: Uint8Array, kind: NumberKind): string {
+  return toBase64(kind === FLOAT64 ? bytes : numberBytes(readNumber(bytes, kind), FLOAT64));
 }
 
 /**
@@ -192,16 +190,8 @@ function writeDouble(bytes: Uint8Array): string {
 export function parseMissing(stated: JsonValue, dataType: DataType): Uint8Array | undefined {
   const json = onlyItem(stated);
   try {
+    if (hasMissingForm(dataType)) return parseNumber(json, dataType, "", FORM);
     switch (dataType.kind) {
-      case "bool":
-        return typeof json === "boolean" || json === 0 || json === 1
-          ? Uint8Array.of(Number(json))
-          : undefined;
-      case "int":
-      case "uint":
-      case "float":
-      case "complex":
-        return parseNumberFill(json, dataType, "", { lenient: true, parsePart: parseDoubleOr });
       case "fixed-text":
         return typeof json === "string" ? parseTextFill(json, dataType.size, "") : undefined;
       case "fixed-bytes":
@@ -221,10 +211,10 @@ export function parseMissing(stated: JsonValue, dataType: DataType): Uint8Array 
 }
 
 /** Reads a float from the Base64 of a double, or in the form of fill values. */
-function parseDoubleOr(json: JsonValue, size: number, pointer: string): Uint8Array {
+function parseDoubleOr(json: JsonValue, kind: NumberKind, pointer: string): Uint8Array {
   const double = typeof json === "string" ? doubleBytes(json) : undefined;
-  if (double === undefined) return parseFloatFill(json, size, pointer);
-  return size === 8 ? double : floatBytes(readFloat(double), size);
+  if (double === undefined) return parseFloatFill(json, kind, pointer);
+  return kind === FLOAT64 ? double : numberBytes(readNumber(double, FLOAT64), kind);
 }
 
 /** The bytes of a double in Base64, which always ends in `=`. */
@@ -236,5 +226,5 @@ function doubleBytes(text: string): Uint8Array | undefined {
 /** Decodes xarray's Base64 of a double; undefined for anything else. */
 export function readDouble(value: unknown): number | undefined {
   const bytes = typeof value === "string" ? doubleBytes(value) : undefined;
-  return bytes && readFloat(bytes);
+  return bytes && Number(readNumber(bytes, FLOAT64));
 }

@@ -16,9 +16,11 @@ import {
 } from "../assert-json.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { keptNames, otherNames } from "../documents.ts";
+import { writeFloatFill, writeNumber } from "../fill-values.ts";
 import { Losses } from "../losses.ts";
+import { type NumberKind, partsOf } from "../number-kinds.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
-import { noteGenericTimes } from "../v2/array.ts";
+import { noteOtherTypes } from "../v2/array.ts";
 import {
   canonicalConfiguration,
   numcodecsConfiguration,
@@ -99,7 +101,7 @@ export function writeV1Array(metadata: V1ArrayMetadata, v1Order: V1Order, losses
     losses.require("/chunk_key_encoding", "keys other than numbers between periods");
   }
   if (!isFixed(dataType)) losses.require("/data_type", "items of varying size");
-  noteGenericTimes(dataType, losses);
+  noteOtherTypes(dataType, losses);
   const { compressors, others } = splitCodecs(codecs);
   const itemSize = isFixed(dataType) ? dataType.size : 1;
   const compression: V1Compression = writeV1Compression(compressors, itemSize, losses);
@@ -253,13 +255,10 @@ export function writeFillV1(bytes: Uint8Array | null, dataType: DataType): JsonV
   if (bytes === null) return null;
   switch (dataType.kind) {
     case "float":
-      return bareNumber(writeFillV2(bytes, dataType, "little"));
     case "complex": {
-      const parts = writeFillV2(bytes, dataType, "little");
-      if (!Array.isArray(parts)) return undefined;
-      const [re, im] = parts.map(bareNumber);
-      const isReal = bytes.subarray(dataType.size / 2).every((byte) => byte === 0);
-      return re === undefined || im === undefined ? undefined : isReal ? re : [re, im];
+      const json = writeNumber(bytes, dataType, { write: writeBareFloat });
+      const isReal = Array.isArray(json) && partsOf(bytes)[1].every((byte) => byte === 0);
+      return isReal ? json[0] : json;
     }
     case "fixed-bytes":
     case "raw":
@@ -270,8 +269,9 @@ export function writeFillV1(bytes: Uint8Array | null, dataType: DataType): JsonV
   }
 }
 
-/** Converts v2's words for NaN and infinities to bare numbers. */
-function bareNumber(json: JsonValue | undefined): JsonValue | undefined {
+/** Writes NaN and infinities as bare numbers, not as words. */
+function writeBareFloat(bytes: Uint8Array, kind: NumberKind): JsonValue | undefined {
+  const json = writeFloatFill(bytes, kind);
   return typeof json === "string" ? Number(json) : json;
 }
 

@@ -18,6 +18,7 @@ import { keptNames, otherNames } from "../documents.ts";
 import { usualFillV2 } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
+import { numberKindOf } from "../number-kinds.ts";
 import {
   BEFORE_CONVERSION,
   parseBeforeConversion,
@@ -111,7 +112,7 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
   if (chunkKeyEncoding.name !== "plain") {
     losses.require("/chunk_key_encoding", "keys that start with `c`");
   }
-  noteGenericTimes(dataType, losses);
+  noteOtherTypes(dataType, losses);
   const { endian, ...coding } = writeV2Codecs(codecs, dataType, shape.length, losses);
   const zarray: JsonObject = {
     ...keptNames(metadata.extra, "v2", losses),
@@ -127,13 +128,15 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
   return restoreSpelling(zarray, "v2", metadata.wording);
 }
 
-/** Reports times without a unit, including those in fields. */
-export function noteGenericTimes(dataType: DataType, losses: Losses): void {
-  if ((dataType.kind === "datetime" || dataType.kind === "timedelta") && dataType.unit === "generic") {
+/** Reports times without a unit and numbers that NumPy lacks, including those in fields. */
+export function noteOtherTypes(dataType: DataType, losses: Losses): void {
+  if ("unit" in dataType && dataType.unit === "generic") {
     losses.require("/data_type", "times without a unit");
   }
+  const number = numberKindOf(dataType);
+  if (number && number.numpy === undefined) losses.require("/data_type", `the data type \`${number.name}\``);
   if (dataType.kind !== "struct") return;
-  for (const field of dataType.fields) noteGenericTimes(field.dataType, losses);
+  for (const field of dataType.fields) noteOtherTypes(field.dataType, losses);
 }
 
 function writeFill(

@@ -9,8 +9,8 @@ import {
   MAX_TIME_SCALE,
   normalTimeUnit,
 } from "../data-type.ts";
-import { hasByteOrder } from "../element-order.ts";
-import { structSize } from "../number-kinds.ts";
+import { hasByteOrder, structSize } from "../element-order.ts";
+import { NUMBER_KINDS, numberKindOf } from "../number-kinds.ts";
 
 /** A data type with its stored byte order; undefined if order means nothing. */
 export interface StoredType {
@@ -55,16 +55,6 @@ function makeType(
 ): FixedDataType | undefined {
   if ((kind === "m" || kind === "M") !== (unit !== undefined)) return undefined;
   switch (kind) {
-    case "b":
-      return size === 1 ? { kind: "bool", size } : undefined;
-    case "i":
-    case "u":
-      if (size !== 1 && size !== 2 && size !== 4 && size !== 8) return undefined;
-      return { kind: kind === "i" ? "int" : "uint", size };
-    case "f":
-      return size === 2 || size === 4 || size === 8 ? { kind: "float", size } : undefined;
-    case "c":
-      return size === 8 || size === 16 ? { kind: "complex", size } : undefined;
     case "m":
     case "M": {
       const name = normalTimeUnit(unit ?? "");
@@ -79,9 +69,13 @@ function makeType(
     case "V":
       return size > 0 ? { kind: "raw", size } : undefined;
     default:
-      return undefined;
+      return NUMBERS.get(`${kind}${size}`);
   }
 }
+
+const NUMBERS = new Map<string, FixedDataType>(
+  NUMBER_KINDS.flatMap(({ numpy, type }) => (numpy === undefined ? [] : [[numpy, type]])),
+);
 
 function parseStruct(list: readonly JsonValue[], pointer: string): StoredType {
   if (list.length === 0) throw invalidMetadata(pointer, "a structured type needs fields", []);
@@ -120,9 +114,10 @@ function parseField(entry: JsonValue, pointer: string): Field {
   };
 }
 
-const LETTERS = { bool: "b", int: "i", uint: "u", float: "f", complex: "c", "fixed-bytes": "S", raw: "V" };
-
-/** The NumPy form of a type stored in `endian`; a time's unit is written unchanged. */
+/**
+ * The NumPy form of a type stored in `endian`; a time's unit is written unchanged. Numbers of a type that NumPy lacks
+ * are raw bytes.
+ */
 export function writeNumpyType(dataType: DataType, endian: Endian | undefined): JsonValue {
   if (!isFixed(dataType)) return "|O";
   if (dataType.kind === "struct") {
@@ -133,15 +128,19 @@ export function writeNumpyType(dataType: DataType, endian: Endian | undefined): 
   }
   const mark = !hasByteOrder(dataType) ? "|" : endian === "big" ? ">" : "<";
   switch (dataType.kind) {
-    case "datetime":
-    case "timedelta": {
-      const letter = dataType.kind === "datetime" ? "M" : "m";
-      return `${mark}${letter}8[${dataType.scale === 1 ? "" : dataType.scale}${dataType.unit}]`;
-    }
     case "fixed-text":
       return `${mark}U${dataType.size / 4}`;
-    default:
-      return `${mark}${LETTERS[dataType.kind]}${dataType.size}`;
+    case "fixed-bytes":
+      return `|S${dataType.size}`;
+    case "raw":
+      return `|V${dataType.size}`;
+    default: {
+      const { numpy } = numberKindOf(dataType);
+      if (numpy === undefined) return `|V${dataType.size}`;
+      const unit =
+        "unit" in dataType ? `[${dataType.scale === 1 ? "" : dataType.scale}${dataType.unit}]` : "";
+      return `${mark}${numpy}${unit}`;
+    }
   }
 }
 

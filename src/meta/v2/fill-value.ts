@@ -9,16 +9,15 @@ import {
   decodeCodePoints,
   padBytes,
   parseBase64,
-  parseNumberFill,
+  parseNumber,
   parseStringFill,
   parseTextFill,
   readString,
   trimZeros,
-  writeFloatFill,
-  writeIntegerFill,
+  writeNumber,
   zeroElement,
 } from "../fill-values.ts";
-import { isCanonical } from "../number-kinds.ts";
+import { isNumber } from "../number-kinds.ts";
 
 /**
  * Reads a v2 fill value as little-endian bytes; `null` if it is undefined. Structured values are in the type's byte
@@ -33,16 +32,8 @@ export function parseFillV2(
   pointer: string,
 ): Uint8Array | null {
   if (json === null) return null;
+  if (isNumber(dataType)) return parseNumber(json, dataType, pointer, { isLenient: true });
   switch (dataType.kind) {
-    case "bool":
-      return Uint8Array.of(Number(parseBool(json, pointer)));
-    case "int":
-    case "uint":
-    case "float":
-    case "complex":
-    case "datetime":
-    case "timedelta":
-      return parseNumberFill(json, dataType, pointer, { lenient: true });
     case "fixed-text":
       return isZero(json)
         ? zeroElement(dataType)
@@ -74,12 +65,6 @@ export function parseFillV2(
   }
 }
 
-function parseBool(json: JsonValue, pointer: string): boolean {
-  if (json === true || json === 1) return true;
-  if (json === false || json === 0) return false;
-  throw invalidMetadata(pointer, "must be true or false", json);
-}
-
 /** True for forms in which older files store zero bytes. */
 function isZero(json: JsonValue): boolean {
   return json === 0 || json === "";
@@ -95,22 +80,8 @@ export function writeFillV2(
   endian: Endian | undefined,
 ): JsonValue | undefined {
   if (bytes === null) return null;
+  if (isNumber(dataType)) return writeNumber(bytes, dataType, {});
   switch (dataType.kind) {
-    case "bool":
-      return bytes[0] !== 0;
-    case "int":
-    case "uint":
-      return writeIntegerFill(bytes, dataType.kind === "int");
-    case "float":
-      return isCanonical(bytes) ? writeFloatFill(bytes) : undefined;
-    case "complex": {
-      const half = dataType.size / 2;
-      const parts = [bytes.subarray(0, half), bytes.subarray(half)];
-      return parts.every(isCanonical) ? parts.map(writeFloatFill) : undefined;
-    }
-    case "datetime":
-    case "timedelta":
-      return writeIntegerFill(bytes, true);
     case "fixed-text":
       return decodeCodePoints(bytes);
     case "fixed-bytes":

@@ -16,12 +16,12 @@ import {
 import { type DataType, isFixed } from "../data-type.ts";
 import { attributesOf, keptNames } from "../documents.ts";
 import { hasByteOrder } from "../element-order.ts";
-import { parseBoolFill, parseNumberFill } from "../fill-values.ts";
+import { parseNumber, writeNumber } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
 import type { MemoryOrder } from "../memory-order.ts";
+import { isNumber } from "../number-kinds.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
-import { writeFillV2 } from "../v2/fill-value.ts";
 import { parseDraftCodecs, writeDraftCodecs } from "./codecs.ts";
 import { coreName, parseDraftType, writeDraftType } from "./data-type.ts";
 import { type DraftForm, parseDraftExtensions, unknownExtension } from "./form.ts";
@@ -155,19 +155,8 @@ function writeFill({ fillValue, dataType }: ArrayMetadata, form: DraftForm, loss
  */
 export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: string): Uint8Array | null {
   if (json === null) return null;
-  switch (dataType.kind) {
-    case "bool":
-      return parseBoolFill(json, pointer);
-    case "int":
-    case "uint":
-    case "float":
-    case "complex":
-    case "datetime":
-    case "timedelta":
-      return parseNumberFill(json, dataType, pointer, { lenient: false });
-    default:
-      throw invalidMetadata(pointer, "the fill value of this data type must be null", json);
-  }
+  if (isNumber(dataType)) return parseNumber(json, dataType, pointer, {});
+  throw invalidMetadata(pointer, "the fill value of this data type must be null", json);
 }
 
 /**
@@ -176,16 +165,5 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
  */
 export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
   if (bytes === null) return null;
-  switch (dataType.kind) {
-    case "bool":
-    case "int":
-    case "uint":
-    case "float":
-    case "complex":
-    case "datetime":
-    case "timedelta":
-      return writeFillV2(bytes, dataType, "little");
-    default:
-      return undefined;
-  }
+  return isNumber(dataType) ? writeNumber(bytes, dataType, {}) : undefined;
 }

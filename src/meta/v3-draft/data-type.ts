@@ -3,6 +3,7 @@ import { assertString, invalidMetadata, isJsonObject, member, refusal, required 
 import type { DataType, Endian } from "../data-type.ts";
 import type { Finding } from "../format.ts";
 import type { Losses } from "../losses.ts";
+import { numberKindOf } from "../number-kinds.ts";
 import { parseNumpyType, type StoredType, writeNumpyType } from "../v2/data-type.ts";
 import type { DraftForm } from "./form.ts";
 
@@ -88,7 +89,8 @@ export function writeDraftType(
     return { extension: DATETIME, type, fallback: coreName({ kind: "int", size: 8 }, endian) };
   }
   const name = coreName(dataType, endian);
-  if (!CORE.test(name)) losses.require("/data_type", `the data type \`${dataType.kind}\``);
+  if (!CORE.test(name))
+    losses.require("/data_type", `the data type \`${numberKindOf(dataType)?.name ?? dataType.kind}\``);
   return name;
 }
 

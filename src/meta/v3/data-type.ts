@@ -19,8 +19,9 @@ import {
   MAX_TIME_SCALE,
   normalTimeUnit,
 } from "../data-type.ts";
+import { structSize } from "../element-order.ts";
 import { assertNoOthers, type Extension, parseExtension, writeExtension } from "../extension.ts";
-import { structSize } from "../number-kinds.ts";
+import { NUMBER_KINDS, numberKindOf } from "../number-kinds.ts";
 
 /** Bytes per offset in ZEP 7's layout. */
 export type OffsetSize = 4 | 8;
@@ -36,21 +37,11 @@ export interface V3DataType {
   readonly oldStruct?: boolean;
 }
 
-const PLAIN = new Map<string, FixedDataType>([
-  ["bool", { kind: "bool", size: 1 }],
-  ...([1, 2, 4, 8] as const).flatMap((size): [string, FixedDataType][] => [
-    [`int${size * 8}`, { kind: "int", size }],
-    [`uint${size * 8}`, { kind: "uint", size }],
-  ]),
-  ...([2, 4, 8] as const).map((size): [string, FixedDataType] => [
-    `float${size * 8}`,
-    { kind: "float", size },
-  ]),
-  ["complex64", { kind: "complex", size: 8 }],
-  ["complex128", { kind: "complex", size: 16 }],
-  ["complex_float32", { kind: "complex", size: 8 }],
-  ["complex_float64", { kind: "complex", size: 16 }],
-]);
+const PLAIN = new Map(
+  NUMBER_KINDS.flatMap(({ name, aliases = [], type }) =>
+    [name, ...aliases].map((one): [string, FixedDataType] => [one, type]),
+  ),
+);
 
 const VARIABLE = new Map<string, V3DataType>([
   ["string", { dataType: { kind: "string" }, offsetSize: 4 }],
@@ -167,16 +158,9 @@ function parseField(entry: JsonValue, pointer: string): Field {
 /** Writes the v3 form of a type; `offsetSize` selects ZEP 7's types instead of the registered ones. */
 export function writeV3DataType(dataType: DataType, offsetSize?: OffsetSize): JsonValue {
   switch (dataType.kind) {
-    case "bool":
-      return "bool";
-    case "int":
-    case "uint":
-    case "float":
-    case "complex":
-      return `${dataType.kind}${dataType.size * 8}`;
     case "datetime":
     case "timedelta":
-      return writeExtension(`numpy.${dataType.kind}64`, {
+      return writeExtension(`numpy.${numberKindOf(dataType).name}`, {
         unit: dataType.unit,
         scale_factor: dataType.scale,
       });
@@ -199,6 +183,8 @@ export function writeV3DataType(dataType: DataType, offsetSize?: OffsetSize): Js
       return offsetSize === undefined ? "bytes" : { name: offsetSize === 8 ? "LargeBinary" : "binary" };
     case "object":
       return "object";
+    default:
+      return numberKindOf(dataType).name;
   }
 }
 

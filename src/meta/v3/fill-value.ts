@@ -1,4 +1,4 @@
-import { joinBytes, toBase64 } from "../../util/bytes.ts";
+import { fromHex, joinBytes, toBase64, toHex } from "../../util/bytes.ts";
 import { type JsonValue, pointerTo } from "../../util/json-value.ts";
 import {
   assertInteger,
@@ -12,19 +12,21 @@ import { type DataType, type Endian, type Field, isFixed } from "../data-type.ts
 import { swapElement } from "../element-order.ts";
 import {
   decodeCodePoints,
+  type NumberForm,
   padBytes,
   parseBase64,
-  parseBoolFill,
   parseFloatFill,
-  parseNumberFill,
+  parseNumber,
   parseStringFill,
   parseTextFill,
   readString,
   trimZeros,
   writeFloatFill,
-  writeIntegerFill,
+  writeNumber,
 } from "../fill-values.ts";
-import { isCanonical, readInteger } from "../number-kinds.ts";
+import { isNumber, type NumberKind } from "../number-kinds.ts";
+
+const FORM: NumberForm = { writesNaT: true, parse: parseFloatOrHex, write: writeFloatOrHex };
 
 /**
  * Reads a v3 fill value as little-endian bytes. `endian` is the byte order of structured values in their old form.
@@ -37,16 +39,8 @@ export function parseFillV3(
   endian: Endian,
   pointer: string,
 ): Uint8Array {
+  if (isNumber(dataType)) return parseNumber(json, dataType, pointer, FORM);
   switch (dataType.kind) {
-    case "bool":
-      return parseBoolFill(json, pointer);
-    case "int":
-    case "uint":
-    case "float":
-    case "complex":
-    case "datetime":
-    case "timedelta":
-      return parseNumberFill(json, dataType, pointer, { lenient: false, parsePart: parseFloatOrHex });
     case "fixed-text":
       return parseTextFill(assertString(json, pointer), dataType.size, pointer);
     case "fixed-bytes":
@@ -66,15 +60,14 @@ export function parseFillV3(
 }
 
 /** Reads a float from a number, a word, or the hexadecimal form of its bits. */
-function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8Array {
-  if (typeof json !== "string" || !json.startsWith("0x")) return parseFloatFill(json, size, pointer);
+function parseFloatOrHex(json: JsonValue, kind: NumberKind, pointer: string): Uint8Array {
+  if (typeof json !== "string" || !json.startsWith("0x")) return parseFloatFill(json, kind, pointer);
+  const { size } = kind.type;
   const digits = json.slice(2);
   if (digits.length !== 2 * size || !/^[0-9a-fA-F]*$/.test(digits)) {
     throw invalidMetadata(pointer, `must have ${2 * size} hexadecimal digits`, json);
   }
-  return Uint8Array.from({ length: size }, (_, i) =>
-    Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16),
-  ).reverse();
+  return fromHex(digits).reverse();
 }
 
 /** Reads bytes from a list of numbers, or from Base64. */
@@ -112,19 +105,8 @@ function parseStructFill(
 
 /** Writes the v3 form of a fill value; undefined for text that is not Unicode. */
 export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
+  if (isNumber(dataType)) return writeNumber(bytes, dataType, FORM);
   switch (dataType.kind) {
-    case "bool":
-      return bytes[0] !== 0;
-    case "int":
-    case "uint":
-      return writeIntegerFill(bytes, dataType.kind === "int");
-    case "float":
-      return writeFloatOrHex(bytes);
-    case "complex":
-      return [bytes.subarray(0, dataType.size / 2), bytes.subarray(dataType.size / 2)].map(writeFloatOrHex);
-    case "datetime":
-    case "timedelta":
-      return readInteger(bytes, true) === -(2n ** 63n) ? "NaT" : writeIntegerFill(bytes, true);
     case "fixed-text":
       return decodeCodePoints(bytes);
     case "fixed-bytes":
@@ -141,10 +123,8 @@ export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | 
   }
 }
 
-function writeFloatOrHex(bytes: Uint8Array): JsonValue {
-  if (isCanonical(bytes)) return writeFloatFill(bytes);
-  const digits = Array.from(bytes.slice().reverse(), (byte) => byte.toString(16).padStart(2, "0"));
-  return `0x${digits.join("")}`;
+function writeFloatOrHex(bytes: Uint8Array, kind: NumberKind): JsonValue {
+  return writeFloatFill(bytes, kind) ?? `0x${toHex(bytes.slice().reverse())}`;
 }
 
 function writeStructFill(bytes: Uint8Array, fields: readonly Field[]): JsonValue | undefined {

@@ -25,12 +25,18 @@ import {
 } from "../../meta/conventions/missing-values.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
-import { readFloat, readInteger, typedArrayOf } from "../../meta/number-kinds.ts";
+import {
+  isReal,
+  numberKindOf,
+  type RealDataType,
+  readNumber,
+  typedArrayOf,
+} from "../../meta/number-kinds.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { NAT } from "../../util/numbers.ts";
 import type { OptionNames } from "../../util/options.ts";
-import { itemValue } from "./item-value.ts";
+import { itemReader } from "./item-value.ts";
 import type { ItemValues, TypedValues } from "./typed-values.ts";
 
 /** Options for decoding the values of an array. */
@@ -215,7 +221,7 @@ function textDecoder(
   const { dataType } = metadata;
   const bytes = isCoordinate ? undefined : missingValueOf(metadata, layout.zarrFormat);
   if (bytes === undefined || (dataType.kind !== "string" && dataType.kind !== "fixed-text")) return undefined;
-  const missing = itemValue(dataType, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const missing = itemReader(dataType)(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return {
     dataType: { kind: "string" },
     decode: (values) =>
@@ -250,7 +256,6 @@ function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boole
   };
 }
 
-export type RealDataType = Extract<DataType, { readonly kind: "int" | "uint" | "float" }>;
 export type NumberValues = ArrayLike<number | bigint> & Iterable<number | bigint>;
 export type Test = (value: number | bigint) => boolean;
 
@@ -283,7 +288,7 @@ export function numberCodingOf(
   isCoordinate = false,
 ): NumberCoding | undefined {
   const { dataType } = metadata;
-  if (dataType.kind !== "int" && dataType.kind !== "uint" && dataType.kind !== "float") return undefined;
+  if (!isReal(dataType)) return undefined;
   const packing = packingOf(dataType, attributes);
   const { scale, offset } = packing ?? {};
   const stored = storedNumbers(dataType, packing);
@@ -339,12 +344,14 @@ type Reread = (value: number | bigint) => number | bigint;
  */
 export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: Reread): (number | bigint)[] {
   const { dataType, attributes } = metadata;
+  const kind = numberKindOf(dataType);
+  if (kind === undefined) return [];
   const own = missingValueOf(metadata, format);
   // xarray treats each number of a list as missing
   const listed = own === undefined && isVariableIn(metadata, format) ? statedMissing(attributes) : undefined;
   const stated: JsonValue[] = [listed ?? [], attributes.missing_value ?? []].flat();
   const found = [own, ...stated.map((json) => parseMissing(wholeIn(json, dataType), dataType))];
-  const values = found.flatMap((bytes) => (bytes ? [reread(numberOfItem(bytes, dataType))] : []));
+  const values = found.flatMap((bytes) => (bytes ? [reread(readNumber(bytes, kind))] : []));
   return [...new Set(values)].filter((value) => !Number.isNaN(value));
 }
 
@@ -352,11 +359,4 @@ export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: R
 function wholeIn(json: JsonValue, { kind }: DataType): JsonValue {
   const number = typeof json === "object" && json !== null ? Number(json) : Number.NaN;
   return kind !== "float" && Number.isSafeInteger(number) ? number : json;
-}
-
-/** Decodes the bytes of one item as a number. */
-export function numberOfItem(bytes: Uint8Array, { kind }: DataType): number | bigint {
-  if (kind === "float") return readFloat(bytes);
-  const value = readInteger(bytes, kind === "int");
-  return bytes.length === 8 ? value : Number(value);
 }

@@ -29,7 +29,7 @@ export function* chunkItems(data: ChunkData, dataType: DataType): Generator<stri
   for (let i = 0; i < values.length; i += 2) yield toText([values.at(i), values.at(i + 1)]);
 }
 
-/** Returns a function that writes values of a type, as `typedValues` and `itemValue` return them. */
+/** Returns a function that writes values of a type, as `typedValues` and `itemReader` return them. */
 export function jsonTextOf(dataType: DataType): (value: unknown) => string {
   switch (dataType.kind) {
     case "bool":

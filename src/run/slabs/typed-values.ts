@@ -1,21 +1,14 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType } from "../../meta/data-type.ts";
-import type {
-  BytesName,
-  DataTypeName,
-  NumberArrays,
-  StructName,
-  TextName,
-  TimeName,
-} from "../../meta/data-type-name.ts";
-import type { Numbers } from "../../meta/number-kinds.ts";
-import { fromFloat16Bits } from "../../util/numbers.ts";
-import { itemValue } from "./item-value.ts";
+import type { BytesName, DataTypeName, StructName, TextName, TimeName } from "../../meta/data-type-name.ts";
+import { type NumberArrays, type Numbers, numberKindOf } from "../../meta/number-kinds.ts";
+import { readSmallFloats } from "../../util/small-floats.ts";
+import { itemReader } from "./item-value.ts";
 import { numbersOfChunk } from "./numbers-in.ts";
 
 /**
- * Items in their most suitable JavaScript form: numbers in the typed array of their size (bool as 0 and 1, float16 as
- * float32, 64-bit integers and datetimes as bigints, complex as two numbers per item), all others as `ItemValues`.
+ * Items in their most suitable JavaScript form: numbers in the typed array of their size (bool as 0 and 1, floats of 16
+ * bits as float32, 64-bit integers and datetimes as bigints, complex as two numbers per item), all others as `ItemValues`.
  */
 export type TypedValues = Numbers | ItemValues;
 
@@ -71,24 +64,18 @@ export class ItemValues<T = unknown> {
 export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
   if (data.kind === "variable") {
     const { bytes, offsets } = data;
+    const read = itemReader(dataType);
     return new ItemValues(offsets.length - 1, (i) => {
       const start = offsets[i] ?? 0;
-      return itemValue(
-        dataType,
-        new DataView(bytes.buffer, bytes.byteOffset + start, (offsets[i + 1] ?? 0) - start),
-      );
+      return read(new DataView(bytes.buffer, bytes.byteOffset + start, (offsets[i + 1] ?? 0) - start));
     });
   }
   const { bytes, itemSize } = data;
-  const numbers = numbersOfChunk(data, dataType);
+  const { bits } = numberKindOf(dataType) ?? {};
+  const numbers = bits ? readSmallFloats(bytes, bits) : numbersOfChunk(data, dataType);
   if (numbers) return numbers;
-  if (dataType.kind === "float") {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    return Float32Array.from({ length: bytes.length / 2 }, (_, i) =>
-      fromFloat16Bits(view.getUint16(2 * i, true)),
-    );
-  }
+  const read = itemReader(dataType);
   return new ItemValues(bytes.length / itemSize, (i) =>
-    itemValue(dataType, new DataView(bytes.buffer, bytes.byteOffset + i * itemSize, itemSize)),
+    read(new DataView(bytes.buffer, bytes.byteOffset + i * itemSize, itemSize)),
   );
 }

@@ -1,6 +1,6 @@
-import { castTo, floatRounder, integerRange } from "../../codecs/filters/convert.ts";
+import { castTo, floatRounder } from "../../codecs/filters/convert.ts";
 import { isBig, type NumberArray, type NumberType, writeNumbers } from "../../codecs/filters/number-array.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
+import { integerRange, numberKindOf } from "../../meta/number-kinds.ts";
 
 /** Handling of a number that a type cannot represent: an error, or the nearest number of the type. */
 export type Overflow = "error" | "clamp";
@@ -80,34 +80,34 @@ interface Casting {
 }
 
 function castToFloat(values: NumberList, numbers: NumberArray, { type, overflow, notHeld }: Casting): void {
-  const size = type.size as 2 | 4 | 8;
+  const kind = numberKindOf(type);
+  const { bits, significand = 0, exponent = 0 } = kind;
   const isTyped = ArrayBuffer.isView(values) && typeof values[0] === "number";
   // The engine rounds in the same way.
-  if (isTyped && size !== 2) numbers.set(values as ArrayLike<number>);
+  if (isTyped && !bits) numbers.set(values as ArrayLike<number>);
   else {
-    const round = floatRounder(size, "nearest-even");
+    const round = floatRounder(kind, "nearest-even");
     for (let i = 0; i < numbers.length; i++) {
       const value = values[i] ?? 0;
       if (typeof value === "bigint") numbers[i] = round(value);
-      else numbers[i] = size === 2 ? fromFloat16Bits(toFloat16Bits(value)) : value;
+      else numbers[i] = bits ? bits.fromBits(bits.toBits(value)) : value;
     }
   }
+  const largest = (2 - 2 ** -significand) * 2 ** exponent;
   for (let i = 0; i < numbers.length; i++) {
     const float = numbers[i] as number;
     // Only a finite value can overflow.
     if (float - float === 0 || Number.isNaN(float) || !isFiniteNumber(values[i])) continue;
-    numbers[i] = overflow === "clamp" ? Math.sign(float) * LARGEST[size] : notHeld(i);
+    numbers[i] = overflow === "clamp" ? Math.sign(float) * largest : notHeld(i);
   }
 }
-
-const LARGEST = { 2: 65504, 4: (2 - 2 ** -23) * 2 ** 127, 8: Number.MAX_VALUE };
 
 function isFiniteNumber(value: number | bigint | undefined): boolean {
   return typeof value === "bigint" || Number.isFinite(value);
 }
 
 function castToInteger(values: NumberList, numbers: NumberArray, { type, overflow, notHeld }: Casting): void {
-  const { least, most } = integerRange(type);
+  const { least, most } = integerRange(numberKindOf(type));
   const [from, to] = [Number(least), Number(most)];
   const clamp = castTo(type, "nearest-even", "clamp");
   for (let i = 0; i < numbers.length; i++) {
@@ -123,7 +123,7 @@ function castToWide(
   numbers: BigInt64Array | BigUint64Array,
   { type, overflow, notHeld }: Casting,
 ): void {
-  const { least, most } = integerRange(type);
+  const { least, most } = integerRange(numberKindOf(type));
   const clamp = castTo(type, "nearest-even", "clamp");
   for (let i = 0; i < numbers.length; i++) {
     const value = values[i] ?? 0;

@@ -2,13 +2,18 @@ import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { ArrayToArrayCodec, ChunkPlace, CodecFactory } from "../../codecs/codec.ts";
 import { fillData, fillItems } from "../../codecs/filled-data.ts";
 import { roundToEven } from "../../codecs/filters/convert.ts";
-import { type NumberType, numberTypeOf } from "../../codecs/filters/number-array.ts";
+import { numberTypeOf } from "../../codecs/filters/number-array.ts";
 import { copyBox } from "../../codecs/kernels/copy-box.ts";
-import type { FixedDataType } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
-import { bytesEqual, type Numbers, numbersPerItem, typedArrayOf } from "../../meta/number-kinds.ts";
+import {
+  type NumberDataType,
+  type Numbers,
+  numberKindOf,
+  numbersPerItem,
+  typedArrayOf,
+} from "../../meta/number-kinds.ts";
 import type { Region } from "../../streams/chunk.ts";
-import { type Buffers, plainBuffers } from "../../util/bytes.ts";
+import { type Buffers, bytesEqual, plainBuffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { coordsAt, cStrides, product } from "../../util/shape.ts";
 import { typedValues } from "../slabs/typed-values.ts";
@@ -17,8 +22,8 @@ import type { MappedChunk, MappedValues, ValueMap } from "./value-map.ts";
 
 /** Steps that convert the values of an array as its chunks are decoded; absent steps do nothing. */
 export interface Conversion {
-  readonly from: FixedDataType;
-  readonly to: FixedDataType;
+  readonly from: NumberDataType;
+  readonly to: NumberDataType;
   /** Fill values of one item each; null if the format leaves the source's undefined. */
   readonly fromFill: Uint8Array | null;
   readonly toFill: Uint8Array | null;
@@ -269,11 +274,14 @@ function assertSame(a: NumberList, b: NumberList, { mapName }: Conversion): void
 /** Writes numbers as items of a type. Complex items take two numbers each, or one for the real part. */
 function cast(
   values: NumberList,
-  to: FixedDataType,
+  to: NumberDataType,
   target: Uint8Array,
   overflow: Overflow,
 ): NotHeld | undefined {
-  if (to.kind === "bool") return castBooleans(values, target, overflow);
+  const kind = numberKindOf(to);
+  // The parts of complex numbers, and the integers that store times.
+  const type = numberTypeOf((kind.part ?? kind).type);
+  if (type === undefined) return castBooleans(values, target, overflow);
   const isReal = to.kind === "complex" && values.length === target.length / to.size;
   const numbers = isReal ? withImaginary(values) : values;
   const Own = typedArrayOf(to);
@@ -281,15 +289,7 @@ function cast(
     target.set(new Uint8Array(numbers.buffer as ArrayBuffer, numbers.byteOffset, numbers.byteLength));
     return undefined;
   }
-  return castNumbers(numbers, partType(to), target, overflow);
-}
-
-/** Type of the numbers that items consist of. */
-function partType(dataType: FixedDataType): NumberType {
-  const { kind, size } = dataType;
-  if (kind === "complex") return { kind: "float", size: size === 8 ? 4 : 8, endian: "little" };
-  // Times are 64-bit integers.
-  return numberTypeOf(dataType) ?? { kind: "int", size: 8, endian: "little" };
+  return castNumbers(numbers, type, target, overflow);
 }
 
 function withImaginary(values: NumberList): Float64Array {

@@ -1,17 +1,16 @@
 import { ownCodec } from "../../codecs/registry.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { isFixed } from "../../meta/data-type.ts";
 import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
-import type { Numbers } from "../../meta/number-kinds.ts";
+import { isNumber, type Numbers, numberKindOf, readNumber } from "../../meta/number-kinds.ts";
 import { CONVERT_VALUES } from "../../meta/shards.ts";
 import type { PlannedConversion } from "../../plan/plan.ts";
 import type { Store } from "../../stores/store.ts";
 import { fromBase64 } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { decoderOf, numberCodingOf, numberOfItem } from "../slabs/decoder.ts";
+import { decoderOf, numberCodingOf } from "../slabs/decoder.ts";
 import type { TypedValues } from "../slabs/typed-values.ts";
 import type { NumberList } from "./cast-numbers.ts";
 import { type Conversion, conversionCodec } from "./convert-values.ts";
@@ -76,10 +75,10 @@ export function conversionOf(
 ): Conversion {
   const { dataType: from, fillValue } = array.metadata;
   const { dataType: to } = parseDataTypeOption(planned.dataType);
-  if (!isFixed(from) || !isFixed(to)) {
+  if (!isNumber(from) || !isNumber(to)) {
     throw new ZarrflowError("unsupported-operation", "only numbers can be converted", {
       path: array.path,
-      found: describeDataType(isFixed(from) ? to : from),
+      found: describeDataType(isNumber(from) ? to : from),
     });
   }
   const toFill = planned.fillValue === null ? null : (fromBase64(planned.fillValue) ?? null);
@@ -95,7 +94,10 @@ export function conversionOf(
     missing: planned.replaceMissing && { listed },
     map,
     mapName,
-    pack: planned.pack && { ...planned.pack, missing: toFill ? Number(numberOfItem(toFill, to)) : 0 },
+    pack: planned.pack && {
+      ...planned.pack,
+      missing: toFill ? Number(readNumber(toFill, numberKindOf(to))) : 0,
+    },
     overflow: planned.overflow ?? "error",
   };
 }

@@ -9,7 +9,7 @@ import { openArray, slice } from "../../../src/index.ts";
 import type { Driver } from "../../../src/plan/plan.ts";
 import { planSlabs } from "../../../src/plan/slabs.ts";
 import { leaseBytesOf, taskAt } from "../../../src/plan/task.ts";
-import { itemValue } from "../../../src/run/slabs/item-value.ts";
+import { itemReader } from "../../../src/run/slabs/item-value.ts";
 import { readSlabs } from "../../../src/run/slabs/read-slabs.ts";
 import { slabRunner, slabTasks } from "../../../src/run/slabs/slab-tasks.ts";
 import { ItemValues } from "../../../src/run/slabs/typed-values.ts";
@@ -208,8 +208,8 @@ test.each([
 
 test("objects are read with every digit, and with numbers that are not finite", () => {
   const viewOf = (text: string) => new DataView(new TextEncoder().encode(text).buffer);
-  expect(itemValue({ kind: "object" }, viewOf('{"a":[NaN,18446744073709551615,1.0]}'))).toEqual({
+  expect(itemReader({ kind: "object" })(viewOf('{"a":[NaN,18446744073709551615,1.0]}'))).toEqual({
     a: [Number.NaN, 2n ** 64n - 1n, 1],
   });
-  expect(itemValue({ kind: "object" }, viewOf(""))).toBeNull();
+  expect(itemReader({ kind: "object" })(viewOf(""))).toBeNull();
 });

@@ -14,8 +14,8 @@ import {
 import { decoderOf } from "../../../src/run/slabs/decoder.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../../src/util/numbers.ts";
 import { coordsOf, cStrides, product } from "../../../src/util/shape.ts";
+import { smallFloats } from "../../../src/util/small-floats.ts";
 import { rangesOf } from "../../support/recipes.ts";
 import { samples } from "../../support/samples.ts";
 
@@ -174,11 +174,13 @@ function isAllowed({ dataType }: Recipe, { to, pack, unpack, fillValue, isMapped
   return true;
 }
 
+const float16 = smallFloats(10);
+
 /** Numbers as a type has them; undefined where it cannot have one. */
 function castTo(type: string, value: number): number | undefined {
   if (type === "float64" || type === "complex128") return value;
   if (type === "float32" || type === "complex64") return Math.fround(value);
-  if (type === "float16") return fromFloat16Bits(toFloat16Bits(value));
+  if (type === "float16") return float16.fromBits(float16.toBits(value));
   if (type === "bool") return value === 0 || value === 1 ? value : undefined;
   if (!Number.isInteger(value)) return undefined;
   const bits = Number(/\d+/.exec(type)?.[0] ?? 64);

@@ -462,7 +462,10 @@ describe("what v2 cannot hold", () => {
     ["a codec that is not known", { codecs: [bytes, named("nosuch")] }, ["/codecs/1"]],
     [
       "times without a unit",
-      { dataType: { kind: "datetime", size: 8, unit: "generic", scale: 1 } as const },
+      {
+        dataType: { kind: "datetime", size: 8, unit: "generic", scale: 1 } as const,
+        fillValue: { bytes: new Uint8Array(8) },
+      },
       ["/data_type"],
     ],
     [

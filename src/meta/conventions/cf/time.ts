@@ -2,6 +2,7 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { modulo, NAT } from "../../../util/numbers.ts";
 import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
+import { isReal } from "../../number-kinds.ts";
 
 /** A day of a calendar; months and days count from 1. */
 export interface CalendarDay {
@@ -315,7 +316,7 @@ const UNITS_OF_CALENDAR: Readonly<Record<string, readonly [ns: bigint, ...names:
 export function timeCodingOf(dataType: DataType, attributes: TimeAttributes): TimeCoding | undefined {
   const [units, calendar] = [onlyItem(attributes.units), onlyItem(attributes.calendar)];
   if (dataType.kind === "datetime") return datetimeCoding(dataType.unit, dataType.scale);
-  if (!["int", "uint", "float"].includes(dataType.kind) || typeof units !== "string") return undefined;
+  if (!isReal(dataType) || typeof units !== "string") return undefined;
   if (units.length > MAX_UNITS_LENGTH) return undefined;
   const match = /^\s*(\S+)\s+since\s+(.+?)\s*$/i.exec(units);
   if (match === null) return undefined;

@@ -1,6 +1,7 @@
 import { JsonNumber } from "../../../util/json-value.ts";
 import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
+import { isReal } from "../../number-kinds.ts";
 
 /**
  * How numbers are packed: `packed * scale + offset`, possibly stored as integers of the other sign. Section 8.1 of
@@ -18,13 +19,12 @@ export function packingOf(
   dataType: DataType,
   attributes: Readonly<Record<string, unknown>>,
 ): Packing | undefined {
-  const { kind } = dataType;
-  if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
+  if (!isReal(dataType)) return undefined;
   const scale = numberIn(attributes.scale_factor);
   const offset = numberIn(attributes.add_offset);
   const unsigned = onlyItem(attributes._Unsigned);
   const signed = unsigned === "false";
-  const isOther = kind === "int" ? unsigned === "true" : kind === "uint" && signed;
+  const isOther = dataType.kind === "int" ? unsigned === "true" : dataType.kind === "uint" && signed;
   const reread = isOther ? { bits: 8 * dataType.size, signed } : undefined;
   if (scale === undefined && offset === undefined && reread === undefined) return undefined;
   return { scale, offset, reread };
