@@ -33,9 +33,9 @@ import {
   assertEqual,
   assertSameKind,
   isGrowingCoordinate,
-  type NodesBelow,
-  nodesBelow,
+  type NodesByKind,
   pairArrays,
+  walkByKind,
 } from "./append/pairs.ts";
 import { type CopyBoxesOptions, copyBoxes } from "./boxes.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
@@ -181,9 +181,9 @@ async function appendAt(
   const { dim, writeEmptyChunks = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const concurrency = usualConcurrency(options.concurrency, root.spec, hierarchyAround.spec);
-  const below = await nodesBelow(node, signal);
+  const below = await walkByKind(node, signal);
   const hasImages = await assertImagesStay(node, below, dim, signal);
-  const { arrays: from } = await nodesBelow(root, signal);
+  const { arrays: from } = await walkByKind(root, signal);
   const own = await ownArrays(node, below, hierarchyAround, options);
   const axes = new Map<ZarrArray, readonly string[]>();
   for (const array of hasImages ? [...from.values(), ...own.values()] : []) {
@@ -253,7 +253,7 @@ async function appendAt(
 /** Opens the arrays of the target by their own documents, ignoring consolidated metadata. */
 async function ownArrays(
   node: ZarrNode,
-  below: NodesBelow,
+  below: NodesByKind,
   hierarchyAround: ParentHierarchy,
   { maxMetadata, signal }: AppendOptions,
 ): Promise<Map<string, ZarrArray>> {

@@ -174,7 +174,7 @@ async function* compareNodes(
     return yield* compareStored(sides, path, errors.includes(undefined) ? undefined : options);
   }
   try {
-    const found = await valuesOf(a, b, path, options);
+    const found = await valueDifferences(a, b, path, options);
     if (found === undefined) return;
     const { a: itemOfA, b: itemOfB, ...values } = found;
     yield { what: "values", counts: true, a: itemOfA, b: itemOfB, values };
@@ -212,7 +212,7 @@ function stateOf(node: AnyNode | undefined): string | undefined {
   return node?.kind === "broken" ? node.error.message : node?.kind;
 }
 
-async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
+async function valueDifferences(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
   const { maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent } = options;
   const concurrency = usualConcurrency(options.concurrency, a.spec, b.spec);
   const [rootOfA, rootOfB] = options.roots;

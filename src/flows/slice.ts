@@ -186,7 +186,7 @@ export class SliceReader {
     const region = { start: selection.shape.map(() => 0), shape: selection.shape };
     const all = shifted(found, chunk.dataType, { region, offset: 0 }, selection.shift);
     return {
-      data: (await valuesOf(all, chunk.dataType)) as ValuesOf<Name>,
+      data: (await typedValuesOf(all, chunk.dataType)) as ValuesOf<Name>,
       shape,
       stride: cStrides(shape),
     };
@@ -254,14 +254,17 @@ export class SliceReader {
     for await (const { piece, region } of this.#parts(array, selection, dense ? decodedSize : 0)) {
       const { shape } = region;
       if (dense) {
-        const data = await valuesOf(itemsOf(piece, spec, region, selection), dataType);
+        const data = await typedValuesOf(itemsOf(piece, spec, region, selection), dataType);
         yield { region, data, shape, stride: cStrides(shape) };
         continue;
       }
       const data = piece.data ?? fillData({ ...spec, shape: piece.region.shape }, plainBuffers);
       const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
       const box = boxInPiece(piece, strides, region, selection);
-      const values = await valuesOf(shifted(data, dataType, { region, ...box }, selection.shift), dataType);
+      const values = await typedValuesOf(
+        shifted(data, dataType, { region, ...box }, selection.shift),
+        dataType,
+      );
       piece.release?.();
       const from = box.offset * numbersPerItem(dataType);
       yield { region, data: values.subarray(from), shape, stride: box.strides };
@@ -511,7 +514,7 @@ async function valuesAt(
   const pipeline = await array.pipeline();
   const decode = chunkDecoder(array);
   for await (const chunk of readChunks(array, [ref], { maxEncodedSize: maxStoredSize(pipeline), signal })) {
-    return valuesOf(denseData(await decode(chunk), pipeline.spec), array.metadata.dataType);
+    return typedValuesOf(denseData(await decode(chunk), pipeline.spec), array.metadata.dataType);
   }
   throw new TypeError("a chunk that was asked for was not read");
 }
@@ -540,7 +543,7 @@ function itemsOf(
   return shifted(items, spec.dataType, { region, offset: 0 }, selection.shift);
 }
 
-async function valuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {
+async function typedValuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {
   const numbers = numbersOfChunk(data, dataType);
   if (numbers) return numbers;
   const { typedValues } = await import("../run/slabs/typed-values.ts");

@@ -13,7 +13,7 @@ import type { JsonObject } from "../../util/json-value.ts";
 import { joinKey, lastName } from "../../util/node-path.ts";
 
 import { parseWholeNumber } from "../../util/numbers.ts";
-import type { AppendedPair, ArrayPair, NodesBelow, Pairs } from "./pairs.ts";
+import type { AppendedPair, ArrayPair, NodesByKind, Pairs } from "./pairs.ts";
 
 /**
  * Checks by scales and translations that the levels of an image continue those of the target. Along the growing
@@ -157,7 +157,7 @@ function elsewhere(
  */
 export async function assertImagesStay(
   target: ZarrNode,
-  { groups }: NodesBelow,
+  { groups }: NodesByKind,
   dim: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {

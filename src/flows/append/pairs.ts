@@ -196,13 +196,13 @@ export interface Pairs {
 }
 
 /** The nodes at and below one, by path from there. */
-export interface NodesBelow {
+export interface NodesByKind {
   readonly arrays: ReadonlyMap<string, ZarrArray>;
   readonly groups: ReadonlyMap<string, ZarrGroup>;
 }
 
 /** Walks over a node and all nodes below it. */
-export async function nodesBelow(root: ZarrNode, signal: AbortSignal | undefined): Promise<NodesBelow> {
+export async function walkByKind(root: ZarrNode, signal: AbortSignal | undefined): Promise<NodesByKind> {
   if (root.kind === "array") return { arrays: new Map([["", root]]), groups: new Map() };
   const arrays = new Map<string, ZarrArray>();
   const groups = new Map([["", root]]);

@@ -205,7 +205,7 @@ export async function coordinateLevels(
   levels: readonly LevelShape[],
   { signal }: { readonly signal?: AbortSignal | undefined },
 ): Promise<Float64Array[]> {
-  const first = await valuesOf(array, signal);
+  const first = await coordinateValues(array, signal);
   const made: NumberBox[] = [{ items: first, shape: array.shape }];
   for (const { shape, factors } of levels.slice(1)) {
     const from = made[made.length - 1] as NumberBox;
@@ -233,7 +233,7 @@ function joinBounds(from: Float64Array, to: Float64Array, factor: number): void 
   }
 }
 
-async function valuesOf(array: ZarrArray, signal: AbortSignal | undefined): Promise<Float64Array> {
+async function coordinateValues(array: ZarrArray, signal: AbortSignal | undefined): Promise<Float64Array> {
   const { data } = await slice(array, {}, { signal }).read();
   const { reread } = packingOf(array.metadata.dataType, array.metadata.attributes) ?? {};
   const meant = (value: number | bigint) => Number(reread ? rereadInteger(value, reread) : value);

@@ -69,7 +69,7 @@ export class KeyOrigins {
     const at = coords.map((n, d) => Math.floor((n * (each[d] ?? 1)) / (job.window[d] ?? 1)));
     const task = taskAt(this.plan, 0, job.firstTask + indexOf(at, windows));
     if (task.kind !== "target") throw new RangeError("tasks that are run on demand need no scratch objects");
-    const { start, shape: values } = valuesOf(task);
+    const { start, shape: values } = valuesOfWindow(task);
     return {
       task,
       place: indexOf(
@@ -97,7 +97,7 @@ export function isMade({ strategy, tasks, source, target }: ArrayJob): boolean {
 /** Keys of all values that a task can make, in C order; empty ones may be left out when it runs. */
 export function keysOf(task: TargetTask): string[] {
   const { job } = task;
-  const { start, shape } = valuesOf(task);
+  const { start, shape } = valuesOfWindow(task);
   const layout = layoutOfSide(job, "target");
   return Array.from(coordsOf(shape), (at) => {
     const coords = at.map((n, d) => n + (start[d] ?? 0));
@@ -106,7 +106,7 @@ export function keysOf(task: TargetTask): string[] {
 }
 
 /** The window of a task, in shards, or in chunks if there are none. */
-function valuesOf({ job, window }: TargetTask): Region {
+function valuesOfWindow({ job, window }: TargetTask): Region {
   const each = chunksPerValue(job);
   return {
     start: window.start.map((n, d) => n / (each[d] ?? 1)),

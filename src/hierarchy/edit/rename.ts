@@ -75,7 +75,7 @@ export async function renameNode(
   const from = found.layout;
   const to = layoutOfNewNode(normalisePath(path), zarrFormat, { allowUnicode });
   assertPath(to, path);
-  await assertPlaceFree(store, from, to, limits);
+  await assertMovable(store, from, to, limits);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
     const documents = areAny ? await allDocumentsBelow(found) : [];
     await moveAll(store, movesOf(from, to), signal);
@@ -109,7 +109,7 @@ function assertRenamable(store: WritableStore, path: string): asserts store is R
 }
 
 /** Checks that a node can be moved from one place to another. */
-async function assertPlaceFree(
+async function assertMovable(
   store: WritableStore,
   from: NodeLayout,
   to: NodeLayout,

@@ -114,7 +114,7 @@ export async function consolidatedAbove(
     if (above.path === above.nodePath) continue;
     try {
       const documents = await consolidatedIn(above, group, options);
-      if (documents) return documentsBelow(documents, above.nodePath, path);
+      if (documents) return movedDocuments(documents, above.nodePath, path);
     } catch (error) {
       if (above.isOutside && isUnreadableAbove(error)) return undefined;
       throw error;
@@ -143,7 +143,7 @@ async function consolidatedIn(
 }
 
 /** Moves documents at or below `from` to `to`; undefined without any. */
-function documentsBelow(documents: Documents, from: string, to: string): Documents | undefined {
+function movedDocuments(documents: Documents, from: string, to: string): Documents | undefined {
   const prefix = joinKey(from, "");
   const below = [...documents].filter(([key]) => key.startsWith(prefix));
   if (below.length === 0) return undefined;

@@ -127,7 +127,7 @@ export async function suggestName(
   }: { readonly zarrFormat?: ZarrFormat; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<string | undefined> {
   try {
-    for await (const { folder, at, name } of foldersAbove(store, spec, path)) {
+    for await (const { folder, at, name } of listableFoldersAbove(store, spec, path)) {
       const names = zarrFormat
         ? await childNames(folder, formatNamed(zarrFormat).layout(at), { signal })
         : await namesIn(folder, at, signal);
@@ -159,7 +159,7 @@ interface Folder {
  * Iterates over the folders that contain a path, from the nearest up to the root of the store; for a directory also
  * above it.
  */
-async function* foldersAbove(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Folder> {
+async function* listableFoldersAbove(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Folder> {
   const names = path === "" ? [] : path.split("/");
   if (isListable(store)) {
     for (let length = names.length - 1; length >= 0; length--) {

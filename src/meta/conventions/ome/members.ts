@@ -89,7 +89,7 @@ function pathsIn(list: JsonValue | undefined): string[] {
 }
 
 function innerPaths(named: readonly string[]): string[] {
-  const paths = new Set(named.filter(isInside));
+  const paths = new Set(named.filter(isPlainPath));
   if (paths.size <= MAX_PATHS) return [...paths];
   throw new ZarrflowError("resource-limit", "the metadata of a group name too many members", {
     expected: `at most ${MAX_PATHS}`,
@@ -98,7 +98,7 @@ function innerPaths(named: readonly string[]): string[] {
 }
 
 /** True if a path consists of plain names only. */
-function isInside(path: string): boolean {
+function isPlainPath(path: string): boolean {
   return path
     .split("/")
     .every((name) => name !== "" && name !== "." && name !== ".." && !name.includes("\\"));

@@ -175,7 +175,7 @@ export function omeToV3(nodes: readonly ConventionNode[], change: FormatChange):
     const { metadata, path } = node;
     const converted =
       metadata.kind === "array"
-        ? withAxes(metadata, axes.get(path))
+        ? namedAfterAxes(metadata, axes.get(path))
         : underOme(metadata, namesOf(node), () => noteBoth(path, change));
     return converted === metadata ? node : { path, metadata: converted };
   });
@@ -212,7 +212,7 @@ function noteBoth(path: string, change: FormatChange): void {
 }
 
 /** Names the dimensions of a level after the image's axes. */
-function withAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
+function namedAfterAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
   const { dimensionNames, attributes, shape } = metadata;
   if (axes?.length !== shape.length) return metadata;
   const kept: JsonObject = dimensionNames?.every((name) => name !== null)
