@@ -81,8 +81,8 @@ it("a warning is one line, with what a name hides made visible, and with flags i
   expect(hidden).not.toContain("\u001b");
   const threads = { message: "`threads` has no effect: it is so", option: "threads", hint: "Omit it." };
   expect(warningText(threads)).toBe("warning: --threads has no effect: it is so. Omit it.");
-  const memory = { message: "`maxMemory` (--max-mem) has no effect: it is so", option: "maxMemory" };
-  expect(warningText(memory)).toBe("warning: --max-mem has no effect: it is so");
+  const loss = { message: "`allowLoss` (--allow-loss) has no effect: it is so", option: "allowLoss" };
+  expect(warningText(loss)).toBe("warning: --allow-loss has no effect: it is so");
 });
 
 describe("a tree", () => {
