@@ -62,7 +62,7 @@ describe("words that are not used", () => {
         ),
       );
     expect(found).toEqual([]);
-    expect(textsOf("src/util/glob.ts")).toContain("a glob is empty");
+    expect(textsOf("src/util/glob.ts")).toContain("the glob is empty");
   });
 
   test("in doc comments of the public API", () => {

@@ -165,12 +165,12 @@ export class Connection {
     const found = message || short;
     const details = found === undefined ? {} : { found };
     if (code === "access-denied") {
-      const hint = "Check the user and the password in the connection.";
-      return new ZarrflowError(code, "the server of the queue denies access", { ...details, hint });
+      const hint = "Check the user name and password of the connection.";
+      return new ZarrflowError(code, "the queue server denies access", { ...details, hint });
     }
-    return new ZarrflowError(code, `the server of the queue has not answered for ${timeout / 1000} s`, {
+    return new ZarrflowError(code, `the queue server has not answered for ${timeout / 1000} s`, {
       ...details,
-      hint: "Nothing is lost: what was done is kept at the target, jobs in the queue. Start this again when the server is back.",
+      hint: "Nothing is lost: finished work is kept at the target, and jobs in the queue. Restart this program when the server is back.",
     });
   }
 }
@@ -186,7 +186,7 @@ function argumentsOf(
     return [{ connection: postgres }, createPostgresBackend as unknown as undefined];
   }
   if (!/^rediss?:/.test(connection) || !URL.canParse(connection)) {
-    throw new ZarrflowError("invalid-option", "this is not the URL of a server that keeps queues", {
+    throw new ZarrflowError("invalid-option", "this is not the URL of a queue server", {
       expected: "redis://HOST:PORT, rediss:// or postgres://",
     });
   }

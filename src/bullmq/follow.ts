@@ -72,7 +72,7 @@ export async function follow(plan: PlanOption, options: FollowOptions): Promise<
       if (found.state === "unknown") {
         throw new ZarrflowError("not-found", "this plan is not in the queue", {
           found: id,
-          hint: "Submit it.",
+          hint: "Submit it first.",
         });
       }
       if (found.report) return found.report;

@@ -50,7 +50,7 @@ export async function submit(planned: PlanOption, options: SubmitOptions): Promi
   const encoders = encodersHere();
   assertEncoders(file, encoders);
   if (plan.length > MAX_PLAN) {
-    const hint = "Divide it with --include, or run it as an array job.";
+    const hint = "Split it with --include, or run it as an array job.";
     throw new ZarrflowError("resource-limit", "the plan is too large for a queue", { hint });
   }
   const connection = await Connection.open(options);

@@ -31,11 +31,11 @@ class WorkThread {
     this.#worker.on("message", (message: FromThread) => this.#settle?.(message));
     this.#worker.on("error", (cause) => {
       const isMemory = (cause as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY";
-      const reason = isMemory ? "the thread of a job is out of memory" : "the thread of a job crashed";
+      const reason = isMemory ? "the thread of the job ran out of memory" : "the thread of the job crashed";
       fail(new ZarrflowError("transient", reason, { found: cause.message }, { cause }));
     });
     this.#worker.on("exit", () => {
-      fail(new ZarrflowError("transient", "the thread of a job ended before it was done"));
+      fail(new ZarrflowError("transient", "the thread of the job ended before the job was done"));
       onExit();
     });
   }

@@ -213,7 +213,7 @@ class Jobs {
     if (this.#run?.id === id) return this.#run;
     const found = job.name === RUN ? job : await this.#connection.answer(this.#connection.queue.getJob(id));
     if (found === undefined) {
-      throw new ZarrflowError("not-found", "the run of this job is not in the queue any more", { found: id });
+      throw new ZarrflowError("not-found", "the run of this job is no longer in the queue", { found: id });
     }
     this.#run = { id, data: found.data as RunData };
     return this.#run;
@@ -272,7 +272,7 @@ export async function endRun(
     const dead = await deadShares(queue, id);
     if (dead[0]) {
       const { stage } = dead[0].data as ShareData;
-      const words = `${dead.length} of ${data.jobs[stage]} jobs of stage ${stage + 1} are dead. The first: ${dead[0].failedReason}`;
+      const words = `${dead.length} of ${data.jobs[stage]} jobs of stage ${stage + 1} failed for good. The first: ${dead[0].failedReason}`;
       throw new bullmq.UnrecoverableError(`tasks-undone: ${words}`);
     }
     if (added + 1 >= stages) break;

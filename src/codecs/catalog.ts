@@ -19,7 +19,7 @@ const pickle = {
   role: "serializer",
   aliases: { v2: "pickle" },
   costClass: "other",
-  refused: "reading a pickle can run any code",
+  refused: "reading a pickle can run arbitrary code",
 } as const satisfies CodecDescriptor;
 
 const pcodec = {

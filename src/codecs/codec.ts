@@ -114,7 +114,7 @@ export interface BytesToBytesCodec {
    * Fills `target` with the decoded bytes from `offset` on and decodes no more than it needs; the rest is not checked.
    * Absent if the format can only be decoded as a whole.
    *
-   * @throws as `decodeInto`, and `corrupt-chunk` if the decoded data end before the range.
+   * @throws as `decodeInto`, and `corrupt-chunk` if the decoded data ends before the range.
    */
   decodeRangeInto?(source: Uint8Array, offset: number, target: Uint8Array): void | Promise<void>;
 }

@@ -29,7 +29,7 @@ export const createLz4: CodecFactory = (configuration) => {
     assertEncodable: acceleration.check,
     encodeInto(source, target) {
       if (source.length > MAX_SIZE) {
-        throw new ZarrflowError("resource-limit", "lz4 takes at most 2 GiB a chunk", {
+        throw new ZarrflowError("resource-limit", "lz4 supports at most 2 GiB per chunk", {
           found: source.length,
         });
       }
@@ -47,7 +47,7 @@ export const createLz4: CodecFactory = (configuration) => {
       const size = statedDecodedSize(source);
       const end = offset + target.length;
       if (end > size) {
-        throw corrupt("the decoded data end before the range", { expected: end, found: size });
+        throw corrupt("the decoded data ends before the range", { expected: end, found: size });
       }
       if (!lz4Kernels().lz4DecodePart(source.subarray(HEADER_SIZE), target, offset)) {
         throw corrupt("not an LZ4 block of the stated size");
@@ -58,7 +58,7 @@ export const createLz4: CodecFactory = (configuration) => {
 
 function statedDecodedSize(source: Uint8Array): number {
   if (source.length < HEADER_SIZE) {
-    throw corrupt("the size at the start is cut off", { expected: HEADER_SIZE, found: source.length });
+    throw corrupt("the size at the start is truncated", { expected: HEADER_SIZE, found: source.length });
   }
   const size = wordView(source).getUint32(0, true);
   if (size > MAX_SIZE || size > (source.length - HEADER_SIZE) * MAX_RATIO) {

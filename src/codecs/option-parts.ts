@@ -96,7 +96,7 @@ export function assertSettings(
 
 /** @throws `invalid-option` if parts are left. */
 export function assertNoMore(parts: readonly string[]): void {
-  if (parts.length > 0) throw invalidCodec(`a codec has too many parts: \`${parts.join(":")}\` is not used`);
+  if (parts.length > 0) throw invalidCodec(`a codec has too many parts: \`${parts.join(":")}\` is left over`);
 }
 
 /** @throws `invalid-option` with the nearest of `names` if `text` is none of them. */

@@ -143,7 +143,7 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
 function assertKind({ kind }: Codec, name: string): void {
   const stated = statedKinds.get(name);
   if (stated === undefined || stated === kind) return;
-  throw new ZarrflowError("codec-error", "the codec has another kind than it was registered with", {
+  throw new ZarrflowError("codec-error", "the codec is not of the kind it was registered with", {
     codec: name,
     expected: stated,
     found: kind,
@@ -187,7 +187,7 @@ export async function fromNumcodecsClass(
     async encodeInto(source, target) {
       const encoded = assertBytes(await codec.encode(source));
       if (encoded.length > target.length) {
-        throw new ZarrflowError("codec-error", "the codec returns more than twice its input", {
+        throw new ZarrflowError("codec-error", "the codec returned more than twice its input", {
           expected: `at most ${target.length}`,
           found: encoded.length,
         });

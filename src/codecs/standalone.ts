@@ -69,7 +69,7 @@ export function standaloneCodec(json: CodecJson, options: ItemOptions): Standalo
     throw lacking(name, "the shape of the chunk", "Give `shape`, such as [100, 100].");
   }
   if (shape && !shape.every((n) => Number.isSafeInteger(n) && n >= 0)) {
-    throw new ZarrflowError("invalid-option", "`shape` must be whole numbers", { value: shape });
+    throw new ZarrflowError("invalid-option", "`shape` must be a list of whole numbers", { value: shape });
   }
   const isOfV3 = typeof json === "string" || "name" in json;
   const configFor = (of: readonly number[]) => (isOfV3 && isTyped ? placed(stated, dataType, of) : stated);
@@ -266,7 +266,7 @@ function itemsIn(size: number, dataType: DataType): number {
 function assertSize(size: number, dataType: DataType, shape: readonly number[]): void {
   const expected = product(shape) * (isFixed(dataType) ? dataType.size : 1);
   if (size === expected) return;
-  throw new ZarrflowError("invalid-option", "the size is not a whole number of items of the chunk's shape", {
+  throw new ZarrflowError("invalid-option", "the size is not a multiple of the number of items", {
     expected,
     found: size,
   });
@@ -283,7 +283,7 @@ function statedItems(
     const stored = codec.encodedSpec({ shape: [0], dataType, fillValue: null }).dataType;
     if (isFixed(stored)) return Math.floor(bytes.length / stored.size);
   }
-  throw new ZarrflowError("invalid-option", "the bytes do not state their number of items", {
+  throw new ZarrflowError("invalid-option", "the number of items cannot be derived from the bytes", {
     codec: codec.name,
     hint: "Give `size` or `shape`.",
   });

@@ -152,7 +152,7 @@ async function openTarget(
   options: AppendOptions,
 ): Promise<OpenedSource> {
   const opened = await openSource(target, { ...options, concurrency: undefined }).catch((error) => {
-    const hint = "Append adds to what is there: write the first part with `zarrflow copy`.";
+    const hint = "Append needs an existing target: write the first part with `zarrflow copy`.";
     throw isZarrflowError(error, "not-found") ? error.addContext({ hint }) : error;
   });
   const { root } = opened;
@@ -160,12 +160,12 @@ async function openTarget(
     assertWritable(root.store);
     if (root.kind === source.kind) return opened;
     const [from, to] = [source, root].map(({ kind }) => (kind === "array" ? "an array" : "a group"));
-    throw new ZarrflowError("invalid-option", `the source is ${from}, and the target is ${to}`, {
+    throw new ZarrflowError("invalid-option", `the source is ${from}, but the target is ${to}`, {
       hint: "Name an array on both sides, or a group on both.",
     });
   } catch (error) {
     await opened.close();
-    const hint = "Append to a folder or a bucket, or copy this one there first.";
+    const hint = "Append to a folder or a bucket; copy this target to one first.";
     throw isZarrflowError(error, "unsupported-operation") ? error.addContext({ hint }) : error;
   }
 }
@@ -268,7 +268,7 @@ async function ownArrays(
     });
     if (own?.kind === "array") arrays.set(path, own);
     else
-      throw new ZarrflowError("not-found", "the array has no metadata document of its own to write", {
+      throw new ZarrflowError("not-found", "the array has no metadata document of its own", {
         path,
       });
   }

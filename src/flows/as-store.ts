@@ -76,7 +76,7 @@ export async function asStore(
   const release = leaseWhileOpen(options);
   const planned = await planFlow(
     source,
-    new MemoryStore("values made on demand"),
+    new MemoryStore("values computed on demand"),
     {
       ...pickOptions(options, PLANNING_OPTIONS),
       maxMemory: Math.floor(maxMemory * TASK_PART),

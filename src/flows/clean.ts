@@ -65,8 +65,8 @@ export async function* clean(
 function assertCleanable(spec: StoreSpec): void {
   if (spec.kind === "zip-value") assertCleanable(spec.store);
   if (spec.kind !== "http") return;
-  throw new ZarrflowError("unsupported-operation", "a web server is read-only, and lists no leftovers", {
+  throw new ZarrflowError("unsupported-operation", "a web server is read-only and cannot list leftovers", {
     store: spec.url,
-    hint: "Clean the folder or the bucket that it shows.",
+    hint: "Clean the folder or bucket that it serves.",
   });
 }

@@ -129,6 +129,6 @@ function assertNamed(options: FlowOptions, verb: string, ...names: readonly (key
   const checked = checkedOptions(options, FLOW_OPTIONS);
   if (names.some((name) => checked[name] !== undefined)) return;
   throw new ZarrflowError("invalid-option", `${verb} needs \`${names[0]}\``, {
-    hint: "Without it everything would be copied as it is, as `copy` does.",
+    hint: "Without it nothing would change. To copy as is, use `copy`.",
   });
 }

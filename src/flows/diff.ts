@@ -61,7 +61,7 @@ export async function* diff(
   const options = checkedOptions(given, DIFF_OPTIONS);
   if (options.strict && options.values) {
     throw new ZarrflowError("invalid-option", "strict and values contradict each other", {
-      hint: "Use strict to compare format, chunks and codecs as well, or values to compare values alone.",
+      hint: "Use strict to also compare format, chunks and codecs, or values to compare only values.",
     });
   }
   const release = await leaseMemory(options, parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY));
@@ -118,11 +118,11 @@ async function* compareOthers(
 ): AsyncGenerator<Difference> {
   if (!canCompareKeys(a, b)) {
     const message =
-      "a store cannot list its keys: those that are neither documents nor chunks were not compared";
+      "a store cannot list its keys, so keys that are neither documents nor chunks were not compared";
     return onEvent?.({
       type: "warning",
       message,
-      hint: "Compare such files one by one, with another program.",
+      hint: "Compare such files one by one with another program.",
     });
   }
   const compared = (own: ReadonlyMap<string, AnyNode>, other: ReadonlyMap<string, AnyNode>) => {
@@ -203,7 +203,7 @@ async function* compareStored(
   const same = await sameStored(left, right, { maxMemory: parseBytes(maxMemory), signal });
   if (same === undefined) return yield broken;
   if (!same) return yield { ...broken, what: "stored bytes" };
-  const message = "this cannot be decoded here, so its stored bytes were compared: they are the same";
+  const message = "this cannot be decoded here, so its stored bytes were compared: they are equal";
   options.onEvent?.({ type: "warning", path, message });
 }
 

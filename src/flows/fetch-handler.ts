@@ -247,7 +247,7 @@ async function* piecesOf(
     const piece = await store
       .get(key, { range: { offset: at, length: bytes }, ifVersion, signal })
       .finally(lease.release);
-    if (piece?.length !== bytes) throw new Error("the value was changed while it was read");
+    if (piece?.length !== bytes) throw new Error("the value changed while it was being read");
     yield piece;
     at += bytes;
   }

@@ -32,7 +32,7 @@ export async function arraysIn(
   for (const warning of await unmatchedGlobs(filtered, filter)) onEvent?.({ type: "warning", ...warning });
   const taken = arrays.filter(({ path }) => globs?.isTaken(belowPath(group.path, path)) !== false);
   if (taken.length > 0) return taken;
-  throw new ZarrflowError("invalid-option", "no array is chosen", {
+  throw new ZarrflowError("invalid-option", "no array is selected", {
     path: group.path,
     hint: arrays.length === 0 ? "The group has no arrays." : `Its arrays are ${arrayNames(arrays, group)}.`,
   });
@@ -56,7 +56,7 @@ export function slicesOf(
   const { sel, nearest, ...reading } = options;
   const asked = askedSlice(option, { ...(sel && { sel }) });
   if (Array.isArray(asked) && asked.length > 0) {
-    throw new ZarrflowError("invalid-option", "ranges of several arrays need the names of dimensions", {
+    throw new ZarrflowError("invalid-option", "ranges for several arrays need dimension names", {
       hint: "Write time=0:24, in code { time: [0, 24] }.",
     });
   }

@@ -245,7 +245,7 @@ function assertNonePlanned(given: RunOptions): void {
     if (value === undefined || Object.hasOwn(RUN_OPTIONS, name) || !Object.hasOwn(PLANNING_OPTIONS, name))
       continue;
     throw new ZarrflowError("invalid-option", `\`${name}\` is an option of plan, not of run`, {
-      hint: `What was planned is what runs: give \`${name}\` to \`plan\`.`,
+      hint: `A plan runs as it was planned: pass \`${name}\` to \`plan\`.`,
     });
   }
 }

@@ -516,7 +516,7 @@ async function valuesAt(
   for await (const chunk of readChunks(array, [ref], { maxEncodedSize: maxStoredSize(pipeline), signal })) {
     return typedValuesOf(denseData(await decode(chunk), pipeline.spec), array.metadata.dataType);
   }
-  throw new TypeError("a chunk that was asked for was not read");
+  throw new TypeError("a requested chunk was not read");
 }
 
 /** @throws `invalid-selection` */
@@ -528,7 +528,7 @@ function assertChunk(coords: readonly number[], grid: readonly number[], path: s
     path,
     expected: `${grid.length} whole numbers from 0, below ${grid.join(", ")}`,
     found: Array.isArray(coords) ? `[${coords.join(", ")}]` : `${coords}`,
-    hint: "Coords count chunks along each dimension, of shards those inside; chunkRefs gives those of a selection.",
+    hint: "Coords are chunk indices along each dimension (for shards, of inner chunks). chunkRefs lists those of a selection.",
   });
 }
 
@@ -557,7 +557,7 @@ function assertMemory({ shape, dataType }: ChunkSpec, path: string): void {
     path,
     expected: `at most ${formatBytes(MAX_READ)}`,
     found: formatBytes(size),
-    hint: "Take a smaller slice, or stream it with chunks() or bytes().",
+    hint: "Use a smaller slice, or stream it with chunks() or bytes().",
   });
 }
 

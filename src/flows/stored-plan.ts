@@ -205,7 +205,7 @@ function plannedOf(flow: PlannedFlow): Planned {
 }
 
 function isClosed(): ZarrflowError {
-  return new ZarrflowError("invalid-option", "the plan has run, or is closed", {
+  return new ZarrflowError("invalid-option", "the plan has already run or been closed", {
     hint: "Call `plan` again.",
   });
 }

@@ -228,7 +228,7 @@ function* zipFindings({ store, path, layout }: ZarrNode): Generator<ValidateFind
 
 function onlyConsolidated(path: string): ValidateFinding {
   const message =
-    "the nodes have no metadata documents of their own, only entries in the consolidated metadata: some readers do not find them";
+    "the nodes have no metadata documents of their own, only entries in the consolidated metadata: some readers will not find them";
   return { level: "warning", what: "metadata", path, message };
 }
 

@@ -114,7 +114,7 @@ async function hasNestedAlone({ layout, metadata }: ZarrArray, store: ListableSt
 export function nested<S extends Store>(array: ZarrArray<DataTypeName, S>): ZarrArray<DataTypeName, S> {
   const { store, spec, layout, metadata, documents, stored, consolidated, findings, reading } = array;
   const message =
-    'the metadata omit `dimension_separator`, but the chunks have nested keys and are read with "/": other readers do not find them';
+    'the metadata omits `dimension_separator`, but the chunk keys are nested, so "/" is assumed; other readers may not find these chunks';
   return new ZarrArray<S>({
     store,
     spec,

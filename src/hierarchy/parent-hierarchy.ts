@@ -38,7 +38,7 @@ export async function hierarchyAt(
   if (await isWholeHierarchy(store)) {
     throw new ZarrflowError(
       "unsupported-operation",
-      "the format of the hierarchy around the target does not store nodes in folders, so no node can be added there",
+      "the hierarchy around the target has a format that does not store nodes in folders, so no node can be added to it",
       {
         store: store.description,
         path,

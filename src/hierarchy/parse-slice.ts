@@ -21,14 +21,14 @@ export function withLabels(option: SliceOption, sel: SelOption | undefined): Sli
   const asked = Object.entries(sel ?? {});
   if (asked.length === 0) return option;
   if (Array.isArray(option) && option.length > 0) {
-    throw new ZarrflowError("invalid-option", "labels need ranges that have names", {
-      hint: "Name the dimensions of the ranges as well: { latitude: [10, 20] }.",
+    throw new ZarrflowError("invalid-option", "labels cannot be combined with unnamed ranges", {
+      hint: "Name the dimensions of all ranges: { latitude: [10, 20] }.",
     });
   }
   const both = asked.find(([name]) => Object.hasOwn(option, name));
   if (both) {
-    throw new ZarrflowError("invalid-option", `dimension ${both[0]} is given by indices and by labels`, {
-      hint: "Give one of the two.",
+    throw new ZarrflowError("invalid-option", `dimension ${both[0]} is selected by both indices and labels`, {
+      hint: "Use one of the two.",
     });
   }
   return { ...option, ...Object.fromEntries(asked.map(([name, labels]) => [name, { labels }])) };
@@ -80,11 +80,11 @@ export function indices(part: string, text: string): IndexRange {
     throw invalidSelection(`\`${part}\` in \`${text}\` is not a range`);
   if (step !== null && step < 0) throw backwards(`\`${part}\` in \`${text}\``);
   if (start !== null && stop !== null && start < 0 === stop < 0 && start >= stop) {
-    throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` holds no item`, {
+    throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` selects no items`, {
       hint:
         start === stop
           ? `The range is empty, since the stop is exclusive. Write ${start} for one item.`
-          : "Write the smaller index first; the stop is exclusive.",
+          : "Put the smaller index first; the stop is exclusive.",
     });
   }
   return step === null ? [start, stop] : [start, stop, step];

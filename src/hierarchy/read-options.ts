@@ -97,9 +97,9 @@ export function assertNotOpening(options: object, what: "array" | "node"): void 
   const [name] = given;
   throw new ZarrflowError(
     "invalid-option",
-    `\`${name}\` has no effect on ${what === "array" ? "an array" : "a node"} that is open`,
+    `\`${name}\` has no effect on ${what === "array" ? "an array" : "a node"} that is already open`,
     {
-      hint: `Give \`${name}\` where it is opened.`,
+      hint: `Pass \`${name}\` when opening it.`,
     },
   );
 }
@@ -186,14 +186,18 @@ export function leaseWhileOpen(
   if (memory === undefined) return () => {};
   const { maxMemory } = withoutShared(options);
   if (maxMemory === undefined) {
-    throw new ZarrflowError("invalid-option", "what stays open needs a `maxMemory` of its own in a context", {
-      hint: "State a part of what the context has: it is taken until `close`.",
-    });
+    throw new ZarrflowError(
+      "invalid-option",
+      "objects that stay open need their own `maxMemory` in a context",
+      {
+        hint: "Set `maxMemory` to a part of the context's memory; it stays reserved until `close`.",
+      },
+    );
   }
   const bytes = parseBytes(maxMemory);
   const lease = memory.acquireNow(bytes);
   if (lease) return () => lease.release();
-  throw new ZarrflowError("budget-too-small", "the context has too little memory left", {
+  throw new ZarrflowError("budget-too-small", "the context does not have enough memory left", {
     neededBytes: bytes,
     expected: formatBytes(bytes),
     found: formatBytes(memory.limit - memory.leased),

@@ -52,11 +52,15 @@ async function assertZarr(spec: StoreSpec, path: string, reading: ReadDocumentOp
   try {
     const found = await foreignContents(store, path, reading);
     if (found !== undefined) {
-      throw notRemoved(store, "the target holds something other than Zarr, which is not removed", found);
+      throw notRemoved(store, "the target contains something other than Zarr, which would be lost", found);
     }
     const beside = isZip(spec) && path !== "" ? await contentsBeside(store, path, reading) : undefined;
     if (beside !== undefined) {
-      throw notRemoved(store, `a zip is replaced as a whole, and this one holds more than ${path}`, beside);
+      throw notRemoved(
+        store,
+        `a zip is replaced as a whole, but this one contains more than ${path}`,
+        beside,
+      );
     }
   } finally {
     await store.close?.();
@@ -64,7 +68,7 @@ async function assertZarr(spec: StoreSpec, path: string, reading: ReadDocumentOp
 }
 
 function notRemoved(store: Store, reason: string, found: string): ZarrflowError {
-  const hint = "Choose another target, or remove it yourself.";
+  const hint = "Choose another target, or delete it yourself.";
   return new ZarrflowError("target-not-empty", reason, { store: store.description, found, hint });
 }
 
@@ -73,8 +77,8 @@ async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
     return await openStoreIfThere(spec);
   } catch (error) {
     if (!isZarrflowError(error, "corrupt-store")) throw error;
-    const reason = "the target is a file, and no zip of Zarr, which is not removed";
-    const hint = "Choose another target, or remove it yourself.";
+    const reason = "the target is a file, but not a zip with Zarr, and would be lost";
+    const hint = "Choose another target, or delete it yourself.";
     throw new ZarrflowError("target-not-empty", reason, { ...error.details, hint }, { cause: error });
   }
 }

@@ -62,7 +62,7 @@ export interface ResolvedSlice {
 export function backwards(what: string, path?: string): ZarrflowError {
   return new ZarrflowError("invalid-selection", `${what} has a negative step, which is not supported`, {
     ...(path !== undefined && { path }),
-    hint: "Items are taken in the order in which they are stored: give a step of 1 or more.",
+    hint: "Items keep their stored order: use a step of 1 or more.",
   });
 }
 
@@ -139,7 +139,7 @@ function reversed(ends: readonly (number | null)[], name: string, path: string):
   const range = ends.map((end) => end ?? "").join(":");
   return new ZarrflowError("invalid-selection", `${range} along dimension ${name} ends before it begins`, {
     path,
-    hint: "Give the smaller index first; the stop is exclusive.",
+    hint: "Put the smaller index first; the stop is exclusive.",
   });
 }
 
@@ -183,7 +183,7 @@ function rangeParts(
   if (isLabelled(asked)) {
     throw new ZarrflowError("invalid-selection", `labels along dimension ${name} cannot be looked up here`, {
       path,
-      hint: "Give indices.",
+      hint: "Use indices.",
     });
   }
   const isRange = Array.isArray(asked) && (asked.length === 2 || asked.length === 3);
@@ -192,7 +192,7 @@ function rangeParts(
   if (![asked].flat().some((one: unknown) => one instanceof Date)) throw invalidSelection(reason, { path });
   throw new ZarrflowError("invalid-selection", reason, {
     path,
-    hint: `Dates are labels: give them in \`sel\`, as { sel: { ${name}: new Date(...) } }.`,
+    hint: `Dates are labels: pass them in \`sel\`, as in { sel: { ${name}: new Date(...) } }.`,
   });
 }
 
@@ -212,8 +212,8 @@ function outside(at: number, n: number, name: string, path: string): ZarrflowErr
   const date = writtenAsDate(at);
   const hint =
     date === undefined
-      ? `Use 0 to ${n - 1}, or -1 to -${n} from the end. Labels are written 45.0 or 45..50 (in code: sel).`
-      : `Use 0 to ${n - 1}, or -1 to -${n} from the end. A date is written ${date} (in code: sel).`;
+      ? `Use 0 to ${n - 1}, or -1 to -${n} from the end. Write labels as 45.0 or 45..50 (in code: sel).`
+      : `Use 0 to ${n - 1}, or -1 to -${n} from the end. Write a date as ${date} (in code: sel).`;
   return new ZarrflowError("invalid-selection", `${at} is outside dimension ${name}, which has ${n} items`, {
     path,
     hint: n === 0 ? "The dimension is empty." : hint,
@@ -235,7 +235,7 @@ export function invalidSelection(
     ...(path !== undefined && { path }),
     hint: meant
       ? `Did you mean \`${meant}\`?`
-      : "Write time=0:24,lat=10:20:2 or 0:24,10:20:2, in code { time: [0, 24] }; a stop is exclusive.",
+      : "Write time=0:24,lat=10:20:2 or 0:24,10:20:2, in code { time: [0, 24] }; stops are exclusive.",
   });
 }
 
@@ -321,16 +321,12 @@ export function shiftOf(
   const whole = Math.round(turn);
   const isWhole = Math.abs(turn - whole) < 1e-6 * Math.abs(turn);
   if (dataType.kind !== "float" && !isWhole) {
-    throw new ZarrflowError(
-      "unsupported-operation",
-      "longitudes that are packed like this cannot be shifted",
-      {
-        path: name,
-        expected: "a scale_factor of which 360 is a multiple",
-        found: FULL_TURN / turn,
-        hint: "Take a range that does not cross the seam of the coordinate.",
-      },
-    );
+    throw new ZarrflowError("unsupported-operation", "longitudes packed like this cannot be shifted", {
+      path: name,
+      expected: "a scale_factor that divides 360",
+      found: FULL_TURN / turn,
+      hint: "Use a range that does not cross the seam of the coordinate.",
+    });
   }
   const add = isWhole ? whole : turn;
   return { dimension, runs: turns.map((run) => ({ from: run.from, add: run.turns * add })) };
@@ -362,9 +358,9 @@ export function assertHolds(
   const range = extent.map((label) => Number(label.toPrecision(12))).join(" to ");
   throw new ZarrflowError("unsupported-operation", `longitudes from ${range} do not fit its data type`, {
     path,
-    expected: "labels that its integers hold, by their scale_factor and add_offset",
+    expected: "labels that its packed integers can hold",
     found: describeDataType(dataType),
-    hint: "Write the range in the convention in which longitudes are stored, such as -180..180 for 0..360, or slice an array whose coordinate has a wider data type.",
+    hint: "Give the range in the convention of the stored longitudes (-180..180 or 0..360), or slice an array whose coordinate has a wider data type.",
   });
 }
 

@@ -115,7 +115,7 @@ function assertNoOptions(given: NoOptions): void {
     const [name] = isObject(options) ? Object.keys(options) : [`${options}`];
     if (name === undefined) continue;
     throw new ZarrflowError("invalid-option", `unknown option \`${name}\``, {
-      hint: "This method takes none: options are given where the slice is made, as in slice(source, ranges, options).",
+      hint: "This method takes no options: pass them when you make the slice, as in slice(source, ranges, options).",
     });
   }
 }

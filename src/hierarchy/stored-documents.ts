@@ -64,6 +64,6 @@ function tooLargeDocument(store: string, found: number, limit: number): Zarrflow
     store,
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,
-    hint: "Raise the limit with `maxMetadata`, or `--max-metadata` of the command.",
+    hint: "Raise the limit with `maxMetadata` (--max-metadata).",
   });
 }

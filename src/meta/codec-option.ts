@@ -82,7 +82,7 @@ export function askedCodecs(option: CodecOption): AskedCodecs {
   if (texts.includes("none")) {
     throw invalidCodec(
       "`none` cannot be in a list of codecs",
-      "Omit it: a list without a compressor has none.",
+      "Omit it: a list without a compressor means no compression.",
     );
   }
   return listed(texts.map(parseCodec));
@@ -130,7 +130,7 @@ function assertOrder(codecs: readonly CodecConfig[]): void {
     if (before === undefined) continue;
     const [place, placeBefore] = [placeInList(name), placeInList(before)];
     if (place === "serializer" && placeBefore === "serializer")
-      throw invalidCodec(`\`${before}\` and \`${name}\` both make bytes of items`, hint);
+      throw invalidCodec(`\`${before}\` and \`${name}\` both turn items into bytes`, hint);
     if (ORDER.indexOf(placeBefore) > ORDER.indexOf(place))
       throw invalidCodec(`\`${name}\`, a ${place}, cannot come after \`${before}\`, a ${placeBefore}`, hint);
   }

@@ -46,13 +46,9 @@ export function readConsolidatedV2(
 
 /** Sets of references have a root document named like consolidated metadata. */
 function parquetReferences(): ZarrflowError {
-  return new ZarrflowError(
-    "unsupported-format",
-    "this is a set of kerchunk references in Parquet, not Zarr",
-    {
-      hint: 'Convert it to Zarr first: xarray.open_dataset("REFERENCES", engine="kerchunk", chunks={}).to_zarr("out.zarr").',
-    },
-  );
+  return new ZarrflowError("unsupported-format", "this is a kerchunk reference set in Parquet, not Zarr", {
+    hint: 'Convert it to Zarr first: xarray.open_dataset("REFERENCES", engine="kerchunk", chunks={}).to_zarr("out.zarr").',
+  });
 }
 
 /** Position of the nodes' documents in a `.zmetadata`. */

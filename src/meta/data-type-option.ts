@@ -111,7 +111,7 @@ function parseWords(words: string): StoredDataType {
       throw error;
     }
     const near = nearestName(words, NAMES);
-    throw new ZarrflowError("unsupported-data-type", "this is not a data type that an array can have", {
+    throw new ZarrflowError("unsupported-data-type", "arrays cannot have this data type", {
       value: words,
       hint: near
         ? `Did you mean \`${near}\`?`

@@ -30,7 +30,7 @@ export function detectFormat(
   const draft = first === HIERARCHY_KEY && bytes ? hierarchyFormat(bytes) : undefined;
   const zarrFormat = draft ?? formatOf(first);
   const strangers = others.filter((name) => formatOf(name) !== zarrFormat);
-  const message = `${strangers.join(" and ")} of another format beside ${first}, which is used`;
+  const message = `${strangers.join(" and ")} of another format found next to ${first}; ${first} is used`;
   return { zarrFormat, findings: strangers.length > 0 ? [{ message, kind: "other-format" }] : [] };
 }
 

@@ -13,12 +13,17 @@ export function dimensionNamed(name: string, names: readonly (string | null)[], 
   const d = names.indexOf(name);
   if (d >= 0 && names.lastIndexOf(name) === d) return d;
   const known = names.filter((n): n is string => n !== null);
-  if (d >= 0) throw invalid(`two dimensions are named \`${name}\``, path, "Give the sizes in order instead.");
+  if (d >= 0)
+    throw invalid(
+      `two dimensions are named \`${name}\``,
+      path,
+      "Give sizes in the order of the dimensions instead.",
+    );
   if (known.length === 0) {
     throw invalid(
       `its dimensions have no names, so \`${name}\` is unknown`,
       path,
-      "Give one number per dimension.",
+      "Give one size per dimension.",
     );
   }
   const near = nearestName(name, known);

@@ -74,7 +74,7 @@ export function keptNames(
 ): JsonObject {
   if (extra === undefined || extra.zarrFormat === zarrFormat) return extra?.json ?? {};
   for (const name of Object.keys(extra.json)) {
-    losses.add(pointerTo("", name), `a member that only ${extra.zarrFormat} has`);
+    losses.add(pointerTo("", name), `a member that exists only in ${extra.zarrFormat}`);
   }
   return {};
 }

@@ -66,9 +66,9 @@ export function assertMayBeIgnored(object: JsonObject, names: readonly string[],
   throw refusal(
     "unsupported-extension",
     pointerTo(pointer, refused),
-    `the member \`${refused}\` is not known`,
+    `unknown member \`${refused}\``,
     member(object, refused),
-    "Only an object with `must_understand: false` may be ignored.",
+    "Unknown members may be ignored only if they are objects with `must_understand: false`.",
   );
 }
 

@@ -117,7 +117,7 @@ export function writeFloatFill(bytes: Uint8Array, kind: NumberKind): JsonValue |
 
 export function parseBase64(json: JsonValue, pointer: string): Uint8Array {
   const bytes = typeof json === "string" ? fromBase64(json) : undefined;
-  if (bytes === undefined) throw invalidMetadata(pointer, "must be Base64 text", json);
+  if (bytes === undefined) throw invalidMetadata(pointer, "must be Base64", json);
   return bytes;
 }
 

@@ -32,7 +32,7 @@ export class Losses {
       pointers: [...new Set(this.#refused.map(({ pointer }) => pointer))],
       hint: this.#refused.every(({ mayBeAllowed }) => mayBeAllowed)
         ? "List each pointer in `--allow-loss` (`allowLoss`), or choose a format that can represent it."
-        : "The data cannot be read without it. Choose a format that can represent it, another codec, or, in a group, leave the array out (`--exclude`).",
+        : "The data cannot be read without it. Choose a format that can represent it or another codec, or exclude the array from the group (`--exclude`).",
     });
   }
 }

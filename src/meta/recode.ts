@@ -96,7 +96,7 @@ function assertEncodes(filter: CodecConfig, items: string | undefined, dataType:
     throw new ZarrflowError("invalid-option", `${name} encodes ${encodes.words} only`, {
       expected: encodes.words,
       found: items ?? describeDataType(dataType),
-      hint: "Choose other codecs for this array: in a group, leave it out with --exclude, and copy it apart.",
+      hint: "Choose other codecs for this array. If it is in a group, leave it out with --exclude and copy it separately.",
     });
   }
   if (significand === undefined || items === undefined) return;

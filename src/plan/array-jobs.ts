@@ -183,7 +183,7 @@ function assertAllFit(
     wayOut: "choose smaller chunks",
   };
   const most = needs.reduce((soFar, need) => (need.leastBytes > soFar.leastBytes ? need : soFar), start);
-  const wayOut = most.collectsShards ? "choose smaller shards, or an index_location of end" : most.wayOut;
+  const wayOut = most.collectsShards ? "choose smaller shards, or index_location: end" : most.wayOut;
   assertBudget(most.leastBytes + reserved, maxMemory, most.path, wayOut);
 }
 

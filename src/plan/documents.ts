@@ -165,12 +165,12 @@ function asText([key, bytes]: readonly [string, Uint8Array]): PlannedDocument {
  * rewritten on request.
  */
 
-const LEFT_OUT = "documents of another format are left out: they would not describe the new chunks";
+const LEFT_OUT = "documents of another format are dropped because they would not describe the new chunks";
 
 /** Warning of a flow that leaves out documents of other formats. */
 export const otherFormatsLeftOut: NodeWarning = {
   message: LEFT_OUT,
-  hint: "Use --keep-formats (in code keepFormats) to write them again.",
+  hint: "Use --keep-formats (in code keepFormats) to rewrite them.",
 };
 
 /** The same warning for documents at `keys`; undefined if there are none or the plan contains the warning already. */
@@ -230,7 +230,7 @@ export function documentsOfOtherFormat(
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
     throw error.addContext({
-      hint: "Omit --keep-formats (in code keepFormats) to leave out these documents.",
+      hint: "Omit --keep-formats (in code keepFormats) to drop these documents.",
     });
   }
   const groups = [...keptFormat.consolidated].sort().reverse();

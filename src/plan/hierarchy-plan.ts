@@ -209,7 +209,7 @@ function executionOf(
 /** Threads can only pass on whole values, but a streamed shard is never in memory as a whole. */
 function streamedShards(jobs: readonly ArrayJob[]): string | undefined {
   const isStreamed = ({ target, shardBuffer }: ArrayJob) => target.shardShape && shardBuffer === undefined;
-  return jobs.some(isStreamed) ? "the target has one writer, and shards are streamed into it" : undefined;
+  return jobs.some(isStreamed) ? "the target has a single writer, to which shards are streamed" : undefined;
 }
 
 export interface TotalsRequest {

@@ -341,7 +341,7 @@ export interface StoreProfiles {
 /** Memory, threads and requests that a run may use. They affect how tasks are divided, not the result. */
 export interface PlanPace {
   readonly maxMemory: number;
-  /** Requests in flight for each store. */
+  /** Requests in flight per store. */
   readonly concurrency: number;
   /** True if `concurrency` is only an upper limit, and the run finds the number itself. */
   readonly isAdaptive?: boolean | undefined;

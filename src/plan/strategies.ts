@@ -95,7 +95,7 @@ const storedInFlight = ({ source }: Sides): InFlight => ({
 /** Keeps the grid and codecs. */
 export const verbatim: Strategy<"verbatim", false> = {
   name: "verbatim",
-  summary: "copy stored bytes as they are",
+  summary: "copy stored bytes unchanged",
   decodes: false,
   changesGrid: false,
   whyNot({ from, to, selection, missing }) {
@@ -164,7 +164,7 @@ const LARGEST_VOLUME = 2 ** 29;
 /** Changes the grid with scratch objects, in which each source chunk stores the items of each window. */
 export const staged: Strategy<"staged", true> = {
   name: "staged",
-  summary: "read each source chunk once, and write scratch objects that each window reads",
+  summary: "read each source chunk once into scratch objects, from which windows are read",
   decodes: true,
   changesGrid: true,
   whyNot: () => undefined,
@@ -270,7 +270,7 @@ export function cheapestCandidate(
   if (choice) return { ...choice.best, strategy: choice.strategy, alternatives: choice.notTaken };
   throw new ZarrflowError("invalid-option", `the ${asked} strategy does not fit the memory budget`, {
     found: `${request.maxMemory} bytes`,
-    hint: "Allow more memory, or let the planner choose the strategy.",
+    hint: "Allow more memory, or omit the strategy.",
   });
 }
 
@@ -286,7 +286,7 @@ export function rate(candidate: Candidate, request: StrategyRequest): RatedCandi
 function whyEnough(request: StrategyRequest, windows: Windows): string | undefined {
   const visits = windows.chunksRead / Math.max(1, fewestReads(request));
   if (visits > GOOD_ENOUGH || !isBusy(request, windows)) return undefined;
-  return `without it source chunks are read ${visits.toFixed(2)} times`;
+  return `without staging, source chunks are read ${visits.toFixed(2)} times`;
 }
 
 /**

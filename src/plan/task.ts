@@ -101,7 +101,11 @@ function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
   }
   const found = jobs[low];
   if (found && index >= 0 && index < (plan.stages[stage] ?? 0)) return found;
-  throw invalidOption("the plan has no such task", "a stage and an index of the plan", `${stage}, ${index}`);
+  throw invalidOption(
+    "the plan has no such task",
+    "a stage and an index within the plan",
+    `${stage}, ${index}`,
+  );
 }
 
 function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
@@ -157,7 +161,7 @@ export function countWrites(task: TargetTask): number {
 export function assertTask(task: unknown): void {
   const isTask =
     isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "pass" in task);
-  if (!isTask) throw invalidOption("this is not a task", "a task that taskAt returned", task);
+  if (!isTask) throw invalidOption("this is not a task", "a task returned by taskAt", task);
 }
 
 /** Key of a scratch object: its pass, and its index among all objects of that stage of the plan. */
@@ -244,7 +248,7 @@ interface Counted {
 export function assertCountable({ items, chunks }: Counted, path: string): void {
   const isCountable = items <= Number.MAX_SAFE_INTEGER && chunks <= MAX_CHUNKS;
   if (isCountable) return;
-  throw new ZarrflowError("resource-limit", "the run has more chunks or items than can be counted", {
+  throw new ZarrflowError("resource-limit", "the run has too many chunks or items", {
     path,
     expected: `at most ${MAX_CHUNKS} chunks and ${Number.MAX_SAFE_INTEGER} items`,
     found: `${chunks} chunks, ${items} items`,

@@ -44,7 +44,7 @@ function leftOutWarnings({ operation, publication }: Plan): Warning[] {
       message:
         "the source cannot list its keys: files that are not Zarr, such as OME/METADATA.ome.xml, are not copied",
       key: group.key,
-      hint: "Copy such files one by one, with another program.",
+      hint: "Copy such files one by one with another program.",
     },
   ];
 }
@@ -54,8 +54,9 @@ function unlistedWarnings({ target }: Plan): Warning[] {
   if (place === undefined || isListable(place.store)) return [];
   return [
     {
-      message: "the target cannot list its keys: existing chunks without metadata would be read as new ones",
-      hint: "Make sure that it is empty.",
+      message:
+        "the target cannot list its keys: leftover chunks there, if any, would become part of the new arrays",
+      hint: "Make sure that the target is empty.",
     },
   ];
 }
@@ -81,7 +82,7 @@ function zipWarnings({ jobs, target }: Plan): Warning[] {
   const directory = Math.round((entries * 70) / 1e6);
   return [
     {
-      message: `the zip will have up to ${entries.toLocaleString("en")} entries; opening it reads a directory of ${directory} MB`,
+      message: `the zip will have up to ${entries.toLocaleString("en")} entries; opening it means reading a directory of ${directory} MB`,
       hint: "Use --shards (Zarr v3) to store many chunks in one entry.",
     },
   ];
@@ -120,7 +121,7 @@ export function sourceWarnings({ findings = [] }: Store): Warning[] {
     ...(rest > 0
       ? [
           {
-            message: `${rest} more warnings of this kind in the source`,
+            message: `${rest} more warnings of this kind`,
             hint: "Run `zarrflow validate` to list all of them.",
           },
         ]

@@ -39,7 +39,7 @@ export async function loadDocuments(
   const load = async (document: PlannedDocument, context: { readonly signal: AbortSignal }) => {
     const bytes = "from" in document ? await source.get(document.from, context) : undefined;
     if (bytes === undefined) {
-      throw new ZarrflowError("source-changed", "a metadata document was removed after the plan was made", {
+      throw new ZarrflowError("source-changed", "a metadata document was removed after planning", {
         key: "from" in document ? document.from : document.key,
       });
     }

@@ -381,11 +381,11 @@ export async function unfinishedRun(
 function assertFormat(text: string, place: string): void {
   const found = ledgerFormat(text);
   if (found === undefined || found === LEDGER_FORMAT) return;
-  throw new ZarrflowError("plan-mismatch", "another version of zarrflow made the unfinished run", {
+  throw new ZarrflowError("plan-mismatch", "the unfinished run was made by another version of zarrflow", {
     store: place,
     expected: LEDGER_FORMAT,
     found,
-    hint: "Continue it with that version, or start again without --resume.",
+    hint: "Continue it with that version, or start over without --resume.",
   });
 }
 

@@ -101,23 +101,23 @@ export function assertSameRun(
   const difference = DIFFERENCES.find(([part]) => found[part] !== expected[part]);
   if (difference) {
     const setting = differingSetting(before, now);
-    const reason = "the unfinished run at the target has another plan";
+    const reason = "the unfinished run at the target has a different plan";
     throw new ZarrflowError("plan-mismatch", setting ? `${reason}: ${setting.name} differs` : reason, {
       ...(setting
         ? { setting: setting.name, expected: setting.before, found: setting.now }
         : { found: difference[1] }),
       store: place,
-      hint: "Repeat the command of the unfinished run with --resume, or remove its work with `zarrflow clean` and start again.",
+      hint: "Repeat the command of the unfinished run with --resume, or remove its files with `zarrflow clean` and start over.",
     });
   }
   if (found.sourceDocuments !== expected.sourceDocuments) {
-    throw changedSince("metadata of the source have changed since the unfinished run", { store: place });
+    throw changedSince("metadata of the source has changed since the unfinished run", { store: place });
   }
   if (expected.sourceKeys === undefined || found.sourceKeys === expected.sourceKeys) return;
   if (found.sourceKeys === undefined) {
     throw new ZarrflowError("plan-mismatch", "the unfinished run did not record the keys of its source", {
       store: place,
-      hint: "Only a run that was started with --verify-source can be resumed with it. Resume without it and use --verify=values, or start again.",
+      hint: "Only a run started with --verify-source can be resumed with it. Resume without it and use --verify=values, or start over.",
     });
   }
   throw changedSince("keys of the source have changed since the unfinished run", {
@@ -128,7 +128,7 @@ export function assertSameRun(
 }
 
 function changedSince(reason: string, details: ErrorDetails): ZarrflowError {
-  const hint = "Start again without --resume: what that run has written is of the source as it was.";
+  const hint = "Start over without --resume, because that run copied the old state of the source.";
   return new ZarrflowError("source-changed", reason, { ...details, hint });
 }
 
@@ -190,9 +190,9 @@ function atPace(unfinished: Plan, now: Plan, place: string): Plan {
     throw new ZarrflowError("plan-mismatch", "the unfinished run at the target was planned for more memory", {
       store: place,
       setting: "--max-mem",
-      expected: `${formatBytes(unfinished.budget.maxMemory)}, and at least ${leaseBytes} bytes`,
+      expected: `${formatBytes(unfinished.budget.maxMemory)}, or at least ${leaseBytes} bytes`,
       found: formatBytes(maxMemory),
-      hint: "Resume with a memory budget (--max-mem) in which its largest task fits.",
+      hint: "Resume with a memory budget (--max-mem) that fits its largest task.",
     });
   }
   const { execution } = unfinished;
@@ -211,8 +211,8 @@ function atPace(unfinished: Plan, now: Plan, place: string): Plan {
 
 function notResumed(place: string): { readonly message: string; readonly hint: string } {
   return {
-    message: `an unfinished run left its work in ${place}; this run starts from the beginning, and removes that work when it succeeds`,
-    hint: "To continue the unfinished run, stop this one and use --resume. To remove its work now, use `zarrflow clean`.",
+    message: `an unfinished run left files in ${place}; this run starts from the beginning, and removes them if it succeeds`,
+    hint: "To continue the unfinished run, stop this one and use --resume. To remove its files now, use `zarrflow clean`.",
   };
 }
 

@@ -28,7 +28,9 @@ export async function sourceKeys(store: Store, plan: Plan, options: StoreOptions
     async assertUnchanged(now) {
       const found = await keysState(store, plan, now);
       if (found === state) return;
-      throw sourceChanged("keys of the source were changed, added or removed while it was read").addContext({
+      throw sourceChanged(
+        "keys of the source were changed, added or removed while it was being read",
+      ).addContext({
         store: store.description,
         expected: state,
         found,

@@ -159,5 +159,5 @@ function stateOf({ version, bytes }: StoredDocument): DocumentState {
 }
 
 function changed(reason: string) {
-  return sourceChanged(`${reason}: the data read may be of two versions`);
+  return sourceChanged(`${reason}: the data read may be a mix of two versions`);
 }

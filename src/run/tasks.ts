@@ -347,7 +347,7 @@ async function stagesOf(step: Task, context: TaskContext): Promise<TaskStage[]> 
 
 function assertScratchTask(step: Task): ScratchTask {
   if (step.kind === "scratch") return step;
-  throw new RangeError("only tasks that write scratch objects gather items");
+  throw new RangeError("only tasks that write scratch objects collect items");
 }
 
 /** The destination of all steps of a task: target chunks for a store or a consumer, or a scratch object. */

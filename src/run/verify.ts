@@ -110,7 +110,10 @@ async function* entriesAfter(ledger: Ledger, done: number): AsyncGenerator<Ledge
 
 function differs(key: string, { expected, found }: ErrorDetails): ZarrflowError {
   const figures = { ...(expected !== undefined && { expected }), ...(found !== undefined && { found }) };
-  return new ZarrflowError("differs", "the data read back differ from the data written", { key, ...figures });
+  return new ZarrflowError("differs", "the data read back differs from the data written", {
+    key,
+    ...figures,
+  });
 }
 
 function crcText(checksum: number): string {
@@ -137,10 +140,10 @@ export async function assertSoleWriter(
     found.bytes += size ?? (await store.size(key, options)) ?? 0;
   }
   if (found.keys === keys && found.bytes === bytes) return;
-  throw new ZarrflowError("differs", "another program changed the target while it was written", {
+  throw new ZarrflowError("differs", "another program changed the target while it was being written", {
     store: store.description,
     expected: `${keys} keys of ${bytes} bytes`,
     found: `${found.keys} keys of ${found.bytes} bytes`,
-    hint: "Copy again when no other program writes there.",
+    hint: "Copy again while no other program writes there.",
   });
 }

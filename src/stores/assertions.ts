@@ -12,7 +12,7 @@ import {
 /** @throws `unsupported-operation` if the store cannot be written. */
 export function assertWritable(store: Store): WritableStore {
   if (isWritable(store)) return store;
-  throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
+  throw new ZarrflowError("unsupported-operation", "this store is read-only", {
     store: store.description,
   });
 }

@@ -214,7 +214,7 @@ async function readPart(
   }
   const part = await definition.getRange(key, range, options);
   if (part === undefined || wanted === undefined || !(part.length > wanted)) return part;
-  throw new ZarrflowError("short-read", "the store returns more than the requested range", {
+  throw new ZarrflowError("short-read", "the store returned more than the requested range", {
     key,
     expected: wanted,
     found: part.length,
@@ -260,10 +260,10 @@ function nameAndSize(entry: string | ListedEntry, store: string): [name: string,
   const name: unknown = !isObject ? entry : "key" in entry ? entry.key : entry.prefix;
   if (typeof name === "string" && isKey(name.replace(/\/$/, "")))
     return [name, isObject && "key" in entry ? entry.size : undefined];
-  throw new ZarrflowError("corrupt-store", "the store lists what is no key", {
+  throw new ZarrflowError("corrupt-store", "the store listed something that is not a key", {
     store,
     value: name,
-    hint: "Let `list` give keys as `get` takes them: relative, without empty segments, `.` or `..`. Leave out others.",
+    hint: "Let `list` yield keys as `get` takes them: relative, without empty segments, `.` or `..`. Leave out all others.",
   });
 }
 

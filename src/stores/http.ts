@@ -149,7 +149,7 @@ function ownHeaders(headers: Readonly<Record<string, string>>): Record<string, s
   const other = NOT_OWN.find((name) => name in sent);
   if (other === undefined) return sent;
   throw new ZarrflowError("invalid-option", `the header \`${other}\` cannot be set`, {
-    hint: "It is set for each request as needed.",
+    hint: "Omit it: zarrflow sets it for each request as needed.",
   });
 }
 
@@ -159,8 +159,8 @@ function parseBase(text: string): URL {
     throw new ZarrflowError("invalid-option", "this is not a URL of a web server", { value: text });
   }
   if (url.username !== "" || url.password !== "") {
-    throw new ZarrflowError("invalid-option", "a URL must not hold a name or a password", {
-      hint: "Send them as a header, such as Authorization.",
+    throw new ZarrflowError("invalid-option", "a URL must not contain a user name or password", {
+      hint: "Send them in a header, such as Authorization.",
     });
   }
   url.hash = "";

@@ -109,7 +109,7 @@ export class MemoryStore implements ListableStore, WritableStore {
     const moved = keys.filter(isAt(from));
     const there = keys.find(isAt(to));
     if (moved.length > 0 && there !== undefined) {
-      throw new ZarrflowError("target-exists", "the new name exists already", {
+      throw new ZarrflowError("target-exists", "the new name already exists", {
         key: there,
         store: this.description,
       });

@@ -94,7 +94,11 @@ export const machineFiles = (): NonNullable<typeof files> => onThisMachine(files
 /** Asserts that this platform has a part that needs the file system. @throws `unsupported-operation` in browsers. */
 export function onThisMachine<T>(part: T | undefined): T {
   if (part !== undefined) return part;
-  throw new ZarrflowError("unsupported-operation", "files and folders of this machine have no paths here", {
-    hint: "Use a URL (https://, s3://, memory:), or a store that the program has opened.",
-  });
+  throw new ZarrflowError(
+    "unsupported-operation",
+    "paths of local files and folders cannot be used on this platform",
+    {
+      hint: "Use a URL (https://, s3://, memory:), or a store that the program opened.",
+    },
+  );
 }

@@ -85,18 +85,16 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
       const { namedMemoryStore } = await import("./memory.ts");
       const store = namedMemoryStore(spec.name);
       if (store !== undefined) return store;
-      throw new ZarrflowError("not-found", `memory:${spec.name} is not in this process`, {
-        hint: "A store in memory ends with the process that made it; commands read folders, zips and URLs.",
+      throw new ZarrflowError("not-found", `memory:${spec.name} does not exist in this process`, {
+        hint: "A store in memory exists only in the process that created it; commands read folders, zips and URLs.",
       });
     }
     case "object": {
       const place = objectPlace(spec);
       if (place !== undefined) return place.store;
-      throw new ZarrflowError(
-        "invalid-option",
-        "a store that is an object of another process cannot be opened",
-        { store: spec.description },
-      );
+      throw new ZarrflowError("invalid-option", "a store object of another process cannot be opened", {
+        store: spec.description,
+      });
     }
     default:
       throw new ZarrflowError("invalid-option", "this is not the spec of a store", {
@@ -110,18 +108,10 @@ function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Sto
   const { url, missing403, retry, hasQuery, hasHeaders } = spec;
   const { beforeRequest, fetch, headers, query } = privateAccessOf(spec);
   if (hasQuery && !query) {
-    throw lacking(
-      url,
-      "the query of the URL, such as a token,",
-      "`query`, or --query or ZARRFLOW_QUERY of the command",
-    );
+    throw lacking(url, "the query of the URL, such as a token,", "`query`, --query or ZARRFLOW_QUERY");
   }
   if (hasHeaders && !headers) {
-    throw lacking(
-      url,
-      "the headers of the requests",
-      "`headers`, or --header or ZARRFLOW_HEADERS of the command",
-    );
+    throw lacking(url, "the headers of the requests", "`headers`, --header or ZARRFLOW_HEADERS");
   }
   return new HttpStore(query ? `${url}?${query}` : url, {
     ...(missing403 && { missing403 }),
@@ -133,8 +123,8 @@ function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Sto
 }
 
 function lacking(store: string, secret: string, options: string): ZarrflowError {
-  return new ZarrflowError("access-denied", `${secret} must be given again`, {
+  return new ZarrflowError("access-denied", `${secret} must be passed again`, {
     store,
-    hint: `Plans and specs hold no credentials. Give them with ${options}.`,
+    hint: `Plans and specs contain no credentials. Pass them with ${options}.`,
   });
 }

@@ -97,7 +97,7 @@ class ValueReader implements RangeReader {
     const range = { offset, length };
     const bytes = await this.#store.get(this.#key, { range, allocate, ifVersion, onVersion, signal });
     if (bytes?.length === length) return bytes;
-    throw new ZarrflowError("source-changed", "the value was truncated while it was read", {
+    throw new ZarrflowError("source-changed", "the value was truncated while it was being read", {
       store: this.#store.description,
       key: this.#key,
       expected: length,

@@ -29,7 +29,7 @@ export interface Assembly {
 
 /** The error for a piece with items of another type than the chunk's; `expected` and `found` describe the items. */
 export function otherItems(piece: DecodedChunk, expected: string, found: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", "the items do not have the target's data type", {
+  return new ZarrflowError("invalid-option", "the items do not have the data type of the target", {
     coords: piece.coords,
     expected,
     found,
@@ -68,7 +68,7 @@ export class FixedAssembly implements Assembly {
       if (this.#data) fillBox(this.#data.bytes, to, region.shape, this.#itemSize, chunk.fillValue);
       return;
     }
-    if (piece.data.kind !== "fixed") throw otherItems(piece, bytesEach(this.#itemSize), "variable data");
+    if (piece.data.kind !== "fixed") throw otherItems(piece, bytesEach(this.#itemSize), "variable-size data");
     if (piece.data.itemSize !== this.#itemSize)
       throw otherItems(piece, bytesEach(this.#itemSize), bytesEach(piece.data.itemSize));
     this.#data ??= this.#begin();
@@ -137,7 +137,8 @@ export class VariableAssembly implements Assembly {
 
   add(piece: DecodedChunk, region: Region): void {
     if (piece.data === undefined) return;
-    if (piece.data.kind !== "variable") throw otherItems(piece, "variable data", "items of a fixed size");
+    if (piece.data.kind !== "variable")
+      throw otherItems(piece, "variable-size data", "items of a fixed size");
     const { buffers, chunk, selection } = this.#options;
     const { bytes, offsets, shape } = piece.data;
     const from = boxInPiece(piece, cStrides(shape), region, selection);
@@ -195,7 +196,7 @@ export class VariableAssembly implements Assembly {
 }
 
 function tooLarge(found: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "a chunk of variable data is above the limit of 2 GiB", {
+  return new ZarrflowError("resource-limit", "a chunk of variable-size items exceeds the limit of 2 GiB", {
     expected: MAX_CHUNK_SIZE,
     found,
     hint: "Choose smaller chunks.",

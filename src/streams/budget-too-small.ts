@@ -27,7 +27,7 @@ export function budgetTooSmall(
     found: `${maxMemory} bytes`,
     hint:
       maxMemory < MIN_PLAUSIBLE
-        ? `Sizes without a unit are bytes. Did you mean ${maxMemory}MB?`
+        ? `Sizes without a unit are in bytes. Did you mean ${maxMemory}MB?`
         : `Allow at least ${formatEnoughBytes(needed)}, or ${wayOut}.`,
   });
 }

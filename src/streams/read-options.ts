@@ -33,7 +33,7 @@ export const READ_CHUNKS_OPTIONS: OptionNames<ReadChunksOptions> = {
 
 /** The error for a stored chunk above `maxEncodedSize`. */
 export function chunkTooLarge(found: number, limit: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata allow", {
+  return new ZarrflowError("resource-limit", "the stored chunk is larger than its metadata allows", {
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,
   });

@@ -235,7 +235,7 @@ function partOf(range: InnerRange, { part }: ChunkRef): InnerRange {
   if (part?.range === undefined) return range;
   const { offset, length, size } = part.range;
   if (range.length === size) return { offset: range.offset + offset, length };
-  throw corrupt("the length of the chunk differs from its shape and data type", {
+  throw corrupt("the length of the chunk does not match its shape and data type", {
     expected: size,
     found: range.length,
   });

@@ -176,9 +176,9 @@ export function regridStage(
       }
       const [first] = open.values();
       if (first === undefined) return wholes;
-      throw new ZarrflowError("invalid-option", `${open.size} target chunks lack items`, {
+      throw new ZarrflowError("invalid-option", `${open.size} target chunks are incomplete`, {
         coords: first.coords,
-        hint: "Pass regrid every source chunk of the target chunks, once.",
+        hint: "Pass every source chunk of these target chunks to regrid exactly once.",
       });
     },
   };
@@ -187,7 +187,7 @@ export function regridStage(
 function assertPiece({ coords, data, region }: DecodedChunk, rank: number): void {
   const holds = data?.shape ?? region.shape;
   if (region.shape.length === rank && region.shape.every((n, d) => n <= (holds[d] ?? 0))) return;
-  throw new ZarrflowError("invalid-option", "the data of a chunk do not match its stated region", {
+  throw new ZarrflowError("invalid-option", "the data of the chunk does not match its region", {
     coords,
     expected: `a region of rank ${rank} within its data`,
     found: `region ${region.shape.join(" x ")}, data ${holds.join(" x ")}`,

@@ -79,6 +79,6 @@ function sum(item: Uint8Array, add: number, kind: NumberKind): Uint8Array {
   throw new ZarrflowError("unsupported-operation", "a shifted value is too large for its data type", {
     expected: `${kind.type.kind === "int" ? "a signed" : "an unsigned"} integer of ${item.length} bytes`,
     found: `${value}`,
-    hint: "Take a range that does not cross the seam of the coordinate.",
+    hint: "Use a range that does not cross the seam of the coordinate.",
   });
 }

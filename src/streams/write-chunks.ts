@@ -219,10 +219,10 @@ async function begin(
 }
 
 function lacksChunks({ key, left }: OpenShard, shards: number): ZarrflowError {
-  return new ZarrflowError("invalid-option", `${shards} shards lack chunks`, {
+  return new ZarrflowError("invalid-option", `${shards} shards are incomplete`, {
     key,
-    found: `${left} too few`,
-    hint: "Write every chunk of a shard once, including empty ones.",
+    found: `${left} missing`,
+    hint: "Write every chunk of a shard exactly once, including empty ones.",
   });
 }
 

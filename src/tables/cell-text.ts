@@ -110,7 +110,7 @@ export function utf8Text(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    const hint = "Use --format json, which has them as Base64.";
-    throw new ZarrflowError("unsupported-operation", "these bytes are no UTF-8 text", { hint }, { cause });
+    const hint = "Use --format json, which writes them as Base64.";
+    throw new ZarrflowError("unsupported-operation", "these bytes are not UTF-8 text", { hint }, { cause });
   }
 }

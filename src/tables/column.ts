@@ -58,7 +58,7 @@ export class Column {
   static of(name: string, source: ColumnSource, shape: readonly number[]): Column[] {
     const { dataType } = source;
     if (dataType.kind === "struct" || dataType.kind === "object") {
-      throw new ZarrflowError("unsupported-operation", `${dataType.kind}s cannot be a column of a table`, {
+      throw new ZarrflowError("unsupported-operation", `${dataType.kind}s cannot be columns of a table`, {
         path: name,
         hint: "Use --format json.",
       });

@@ -81,11 +81,11 @@ function shiftedAfter(
 export function assertNumbers({
   dataType,
   decode,
-  whyText = "decoded values are texts, which have no raw bytes",
+  whyText = "decoded values are text, which has no raw bytes",
 }: Decoder): void {
   if (decode === undefined || dataType.kind !== "string") return;
   throw new ZarrflowError("unsupported-operation", whyText, {
-    hint: "Omit --decode and --flags (in code decode, flags) for stored numbers, or use --format csv or json.",
+    hint: "Omit --decode and --flags (in code decode, flags) to write stored numbers, or use --format csv or json.",
   });
 }
 
@@ -104,7 +104,8 @@ export async function* decodedSlabs({ slice, decoder }: DecodedSlice): AsyncGene
   const stored = await slice.dataType();
   for await (const { region, data } of slice.slabs()) {
     const values = decode(typedValues(data, stored));
-    if (!ArrayBuffer.isView(values)) throw new TypeError(`${describeDataType(dataType)} are no numbers`);
+    if (!ArrayBuffer.isView(values))
+      throw new TypeError(`${describeDataType(dataType)} values are not numbers`);
     const { bits } = numberKindOf(dataType) ?? {};
     const { shape } = data;
     const itemSize = "size" in dataType ? dataType.size : 1;

@@ -38,7 +38,7 @@ const MAX_V1_LENGTH = 0xffff;
  */
 export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Array {
   if (!isFixed(dataType)) {
-    throw new ZarrflowError("unsupported-operation", "npy files cannot contain strings and objects", {
+    throw new ZarrflowError("unsupported-operation", "npy files cannot contain strings or objects", {
       hint: "Use --format json, or csv for strings.",
     });
   }

@@ -31,10 +31,14 @@ export function plainColumn(column: Column, isDecoded: boolean): PlainColumn {
       if (dataType.scale === 1 && UNITS.includes(dataType.unit))
         return { type: dataType, valuesOf, isMissing };
       if (dataType.kind === "timedelta" && (dataType.unit === "Y" || dataType.unit === "M")) {
-        throw new ZarrflowError("unsupported-operation", "spans of years and months have no length", {
-          path: column.name,
-          hint: "Use --format csv.",
-        });
+        throw new ZarrflowError(
+          "unsupported-operation",
+          "time spans in years or months have no fixed length",
+          {
+            path: column.name,
+            hint: "Use --format csv.",
+          },
+        );
       }
       const coding = timeCodingOf({ ...dataType, kind: "datetime" }, {});
       const inMicroseconds = (value: unknown) => (coding?.instantOf(value as bigint) ?? NAT * 1000n) / 1000n;
@@ -100,8 +104,8 @@ export async function loadPackage<T>(
   format: string,
 ): Promise<T> {
   if (load === undefined) {
-    throw new ZarrflowError("unsupported-operation", `${format} is not written in browsers`, {
-      hint: "Choose another format: raw, npy, npz, json, ndjson or csv.",
+    throw new ZarrflowError("unsupported-operation", `${format} cannot be written in browsers`, {
+      hint: "Use another format: raw, npy, npz, json, ndjson or csv.",
     });
   }
   return importPackage(load, name, `${format} is written`);
@@ -121,7 +125,7 @@ export async function importPackage<T>(load: () => Promise<T>, name: string, wha
     if (!isAbsent) throw cause;
     throw new ZarrflowError(
       "unsupported-operation",
-      `${what} by a package that is not installed`,
+      `${what} by an optional package that is not installed`,
       {
         expected: name.replace(/@.*/, ""),
         hint: `Install it beside zarrflow: npm install ${name}.`,

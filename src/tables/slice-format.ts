@@ -53,7 +53,7 @@ export const SLICE_FORMATS = [
   {
     name: "npz",
     endings: ["npz"],
-    summary: "a NumPy file of several arrays",
+    summary: "a NumPy archive of several arrays",
     isText: false,
     isDecoded: false,
     holds: "arrays",
@@ -71,7 +71,7 @@ export const SLICE_FORMATS = [
   {
     name: "ndjson",
     endings: ["ndjson", "jsonl"],
-    summary: "a JSON object a line for each item, with its coordinates",
+    summary: "one JSON object per line for each item, with its coordinates",
     isText: true,
     isDecoded: true,
     holds: "columns",
@@ -81,7 +81,7 @@ export const SLICE_FORMATS = [
   {
     name: "csv",
     endings: ["csv"],
-    summary: "a line for each item, with its coordinates",
+    summary: "one line per item, with its coordinates",
     isText: true,
     isDecoded: true,
     holds: "columns",
@@ -177,11 +177,11 @@ async function* piecesOf(
   const { decode = entry.isDecoded || options.flags } = options;
   const asked = { ...options, decode };
   if (options.flags && !decode)
-    throw invalidOption("flags are named as values are decoded", "decode: true", decode);
+    throw invalidOption("flag names are part of decoding", "decode: true", decode);
   if ("piecesOfAll" in entry) return yield* await entry.piecesOfAll(slices, asked);
   const [slice, ...others] = slices;
   if (slice === undefined || others.length > 0) {
-    throw invalidOption(`a ${entry.name} file holds one array`, "one slice", slices.length);
+    throw invalidOption(`a ${entry.name} file can hold only one array`, "one slice", slices.length);
   }
   yield* await entry.pieces(slice, asked);
 }

@@ -269,18 +269,18 @@ function assertWithin({ array, dimensions }: Part, widest: Part): void {
     a.name === b.name && a.start === b.start && a.step === b.step && a.count === b.count;
   const other = dimensions.find((one) => !widest.dimensions.some((wide) => isSame(one, wide)));
   if (other === undefined) return;
-  throw new ZarrflowError("invalid-option", "a table needs arrays of the same dimensions", {
+  throw new ZarrflowError("invalid-option", "a table needs arrays with the same dimensions", {
     path: array.path,
     expected: `dimensions of \`${widest.array.path}\`: ${widest.dimensions.map(({ name, count }) => `${name} ${count}`).join(", ")}`,
     found: `${other.name} ${other.count}`,
-    hint: "Write them to a file each, or all to .npz.",
+    hint: "Write each to its own file, or all to .npz.",
   });
 }
 
 function tooLarge({ path }: ZarrArray, maxMemory: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "this array is too large to be repeated in each row", {
+  return new ZarrflowError("resource-limit", "this array is too large to be repeated in every row", {
     path,
-    expected: `at most ${formatBytes(maxMemory / PART)} with all other coordinates`,
-    hint: "Allow more memory with --max-mem (in code maxMemory), or take a smaller part.",
+    expected: `at most ${formatBytes(maxMemory / PART)} together with all other coordinates`,
+    hint: "Allow more memory with --max-mem (in code maxMemory), or take a smaller slice.",
   });
 }

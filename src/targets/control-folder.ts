@@ -135,9 +135,9 @@ export class ControlFolder implements Claim {
   async assertHeld({ lately = false }: { readonly lately?: boolean } = {}): Promise<void> {
     // `publish` and `replace` look once more
     if (lately || (await this.#owner()) === this.#run) return;
-    throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
+    throw new ZarrflowError("locked", "another run removed the unfinished target", {
       store: `directory ${this.#target}`,
-      hint: "Start again.",
+      hint: "Run it again.",
     });
   }
 
@@ -170,9 +170,9 @@ export class ControlFolder implements Claim {
   /** @throws `target-not-empty` if someone replaced the build of an unfinished run by a link. */
   async assertNoLink(): Promise<void> {
     if (!(await lstat(this.build)).isSymbolicLink()) return;
-    throw new ZarrflowError("target-not-empty", "what the unfinished run has built is a symbolic link", {
+    throw new ZarrflowError("target-not-empty", "the unfinished target is a symbolic link", {
       store: this.build,
-      hint: "Put what it leads to in its place, or start again without --resume.",
+      hint: "Replace the link by the folder that it points to, or start over without --resume.",
     });
   }
 
@@ -184,10 +184,10 @@ export class ControlFolder implements Claim {
   async takeOver(options?: SignOptions): Promise<ControlFolder> {
     const signed = await takeOverFolder(this.path, { run: this.#run, isDead: this.isDead }, options);
     if (signed) return new ControlFolder(this.path, this.#target, signed);
-    throw new ZarrflowError("locked", "another run has just resumed the unfinished one", {
+    throw new ZarrflowError("locked", "another process has just resumed the unfinished run", {
       store: `directory ${this.#target}`,
       found: this.path,
-      hint: "Wait for it.",
+      hint: "Wait for it to finish.",
     });
   }
 
@@ -221,8 +221,8 @@ export class ControlFolder implements Claim {
   notReleased(error: unknown): { readonly message: string; readonly hint: string } {
     const reason = fileError(error, {});
     return {
-      message: `the target is published, but ${this.path} could not be removed, which holds the replaced target: ${reason instanceof Error ? reason.message : reason}`,
-      hint: "Remove it yourself, or run `zarrflow clean` with the necessary rights.",
+      message: `the target is published, but the replaced target, in ${this.path}, could not be removed: ${reason instanceof Error ? reason.message : reason}`,
+      hint: "Delete it yourself, or run `zarrflow clean` with the required permissions.",
     };
   }
 
@@ -289,7 +289,7 @@ export async function assertFolderNotBuilt(path: string, { breakLock = false }: 
   const target = await realpath(resolve(path)).catch(() => resolve(path));
   const control = (await ControlFolder.all(target)).find(({ isDead }) => !isDead);
   if (control === undefined) return;
-  throw new ZarrflowError("locked", "another run is writing the hierarchy around the target", {
+  throw new ZarrflowError("locked", "another run is writing to the hierarchy around the target", {
     store: `directory ${target}`,
     found: control.path,
     hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",

@@ -142,10 +142,10 @@ async function unfinishedAt(
 }
 
 function stillAtWork({ path }: ControlFolder, target: string): ZarrflowError {
-  return new ZarrflowError("locked", "the run that is to be resumed may be at work", {
+  return new ZarrflowError("locked", "the run to be resumed may still be active", {
     store: `directory ${target}`,
     found: path,
-    hint: "Wait for it. If that run is dead, wait until 15 minutes have passed since its last sign, or use --break-lock.",
+    hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since it last renewed its lock.",
   });
 }
 
@@ -200,7 +200,7 @@ async function assertPlaceFree(
   const isEmpty = isFolder && kind === "directory" && (await readdir(target)).length === 0;
   if (ifExists === "error" && !isEmpty) {
     throw new ZarrflowError("target-exists", `${target} exists`, {
-      hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
+      hint: 'Replace it with ifExists: "replace" (--if-exists replace), or choose another target.',
     });
   }
   if (isFolder && (await stat(target)).dev !== (await stat(dirname(target))).dev) {

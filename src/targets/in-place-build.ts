@@ -166,7 +166,7 @@ async function assertEmpty(
     ? unfinishedThere(store.description)
     : new ZarrflowError("target-exists", "objects exist at the target", {
         store: store.description,
-        hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
+        hint: 'Replace it with ifExists: "replace" (--if-exists replace), or choose another target.',
       });
 }
 

@@ -42,10 +42,14 @@ export type { TargetBuildOptions } from "./options.ts";
  */
 export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptions): Promise<TargetBuild> {
   if (options.joint && spec.kind !== "directory" && spec.kind !== "s3") {
-    throw new ZarrflowError("unsupported-operation", "several processes cannot write this target", {
-      value: spec.kind,
-      hint: "Use a folder, or a prefix of a bucket.",
-    });
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "several processes cannot write to this target together",
+      {
+        value: spec.kind,
+        hint: "Use a folder, or a prefix of a bucket.",
+      },
+    );
   }
   return (await placeOf(spec)).open(options);
 }
@@ -97,8 +101,8 @@ async function placeIn(store: Store): Promise<TargetPlace> {
   if (!isWritable(store) || store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
-      isWritable(store) ? "values written to this store cannot be deleted" : "this store is read-only",
-      { store: store.description, hint: "Use a URL, or a store that can delete its values." },
+      isWritable(store) ? "values cannot be deleted from this store" : "this store is read-only",
+      { store: store.description, hint: "Use a URL, or a store that can delete values." },
     );
   }
   return isListable(store)

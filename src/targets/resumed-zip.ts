@@ -81,10 +81,10 @@ export class ResumedZip implements WritableStore {
 
   #assertSame(value: StoredValue): void {
     if (this.hasValue(value)) return;
-    throw new ZarrflowError("target-not-empty", "the unfinished zip has another value at this key", {
+    throw new ZarrflowError("target-not-empty", "the unfinished zip has a different value at this key", {
       key: value.key,
       store: this.description,
-      hint: "Start again without --resume: another version of zarrflow may have begun the zip.",
+      hint: "Start over without --resume: another version of zarrflow may have begun the zip.",
     });
   }
 }

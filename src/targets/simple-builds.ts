@@ -32,7 +32,7 @@ function assertMemoryFree(name: string, { ifExists }: TargetPlaceOptions): void 
   if (ifExists === "replace" || namedMemoryStore(name) === undefined) return;
   throw new ZarrflowError("target-exists", `memory:${name} exists`, {
     store: descriptionOf(name),
-    hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
+    hint: 'Replace it with ifExists: "replace" (--if-exists replace), or choose another target.',
   });
 }
 
@@ -85,13 +85,13 @@ async function assertPlaceFree(
   if (ifExists === "replace") {
     throw new ZarrflowError(
       "unsupported-operation",
-      "the target cannot be replaced: the store cannot list its keys",
-      { ...about, hint: "Empty it yourself, or use a store that can list its keys." },
+      "the target cannot be replaced, because the store cannot list its keys",
+      { ...about, hint: "Empty the store yourself, or use one that can list its keys." },
     );
   }
   const sizes = await Promise.all(DOCUMENT_NAMES.map((key) => store.size(key, { signal })));
   const found = DOCUMENT_NAMES.find((_, i) => sizes[i] !== undefined);
   if (found === undefined) return;
-  const hint = "Empty it yourself, or choose another target.";
+  const hint = "Empty the store yourself, or choose another target.";
   throw new ZarrflowError("target-exists", "a node exists at the target", { ...about, key: found, hint });
 }

@@ -352,7 +352,7 @@ function lost(store: Pick<Store, "description">, other: LockRecord | undefined):
   return new ZarrflowError("locked", "another run took over the target", {
     store: store.description,
     found: other ? holderOf(other) : "no lock",
-    hint: "The target may hold data of both runs: replace it.",
+    hint: "The target may contain data of both runs: replace it.",
   });
 }
 

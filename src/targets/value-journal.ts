@@ -134,7 +134,7 @@ export class ValueJournal implements Journal {
     this.#timer = undefined;
     if (this.#lines === "" || this.#failure) return;
     const number = this.#next;
-    if (number === undefined) throw new RangeError("a journal that was found is read before it is added to");
+    if (number === undefined) throw new RangeError("an existing journal must be read before writing to it");
     const bytes = new TextEncoder().encode(`${nameLine(this.#name)}${this.#lines}`);
     this.#lines = "";
     this.#next = number + 1;
@@ -174,9 +174,9 @@ async function* linesAfterName(value: Uint8Array): AsyncGenerator<string> {
 
 /** Makes the error for a place that contains the work of an unfinished run. */
 export function unfinishedThere(store: string, key?: string): ZarrflowError {
-  return new ZarrflowError("target-not-empty", "an unfinished run left its work at the target", {
+  return new ZarrflowError("target-not-empty", "an unfinished run left files at the target", {
     store,
     ...(key !== undefined && { key }),
-    hint: "Continue that run with --resume, or remove its work with `zarrflow clean`.",
+    hint: "Continue that run with --resume, or remove its files with `zarrflow clean`.",
   });
 }

@@ -210,7 +210,7 @@ export async function assertNoValue(
   throw new ZarrflowError("target-exists", "a value exists at the target", {
     store: store.description,
     key,
-    hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
+    hint: 'Replace it with ifExists: "replace" (--if-exists replace), or choose another target.',
   });
 }
 

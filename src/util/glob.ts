@@ -10,7 +10,7 @@ import { ZarrflowError } from "./errors.ts";
  */
 export function globMatcher(glob: string): (path: string) => boolean {
   const pattern = glob.replace(/^\/|\/$/g, "");
-  if (pattern === "") throw new ZarrflowError("invalid-option", "a glob is empty", { value: glob });
+  if (pattern === "") throw new ZarrflowError("invalid-option", "the glob is empty", { value: glob });
   const isName = !/\/./.test(glob);
   const expression = new RegExp(`^(?:${isName ? "(?:.*/)?" : ""}${translated(pattern, glob)})$`, "su");
   return (path) => expression.test(path);
@@ -46,7 +46,7 @@ function characters(set: string, isNegated: boolean, glob: string): string {
   try {
     new RegExp(source, "u");
   } catch {
-    throw new ZarrflowError("invalid-option", "a range in brackets is in the wrong order", { value: glob });
+    throw new ZarrflowError("invalid-option", "the range in brackets is in reverse order", { value: glob });
   }
   return source;
 }
@@ -56,8 +56,12 @@ function escaped(character: string): string {
 }
 
 function unclosed(glob: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", "a bracket, a brace or a backslash in a glob is not closed", {
-    value: glob,
-    hint: "Put a backslash before a character that is part of a name.",
-  });
+  return new ZarrflowError(
+    "invalid-option",
+    "the glob has an unclosed bracket or brace, or ends in a backslash",
+    {
+      value: glob,
+      hint: "Put a backslash before special characters that are part of a name.",
+    },
+  );
 }

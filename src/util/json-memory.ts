@@ -149,9 +149,9 @@ export class JsonMemory {
   #take(bytes: number): void {
     this.#left -= bytes;
     if (this.#left >= 0) return;
-    throw new ZarrflowError("resource-limit", "the parsed values of the JSON document need too much memory", {
+    throw new ZarrflowError("resource-limit", "the parsed JSON document takes too much memory", {
       expected: `at most ${Math.floor(this.#limit)} bytes`,
-      hint: "Raise `maxMetadata`, or `--max-metadata` of the command: parsed values may then take up to 3.25 times that size.",
+      hint: "Raise `maxMetadata` (--max-metadata): parsed values may take up to 3.25 times that size.",
     });
   }
 }

@@ -62,7 +62,7 @@ export function isSameButForCase(a: string, b: string): boolean {
 
 /** Returns the error for a node at `path` that conflicts with the one at `other`. */
 export function caseConflict(format: string, path: string, other: string): ZarrflowError {
-  const reason = `names must differ in more than case, and \`${other}\` exists`;
+  const reason = `the name differs from the existing \`${other}\` only in case`;
   return new ZarrflowError("invalid-node-name", reason, { format, path, value: other });
 }
 

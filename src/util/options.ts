@@ -58,23 +58,23 @@ function assertLimits(own: Options, shared: Options, names: Readonly<Record<stri
   if (other !== undefined) {
     throw new ZarrflowError(
       "invalid-option",
-      `\`${other}\` is a limit of the context, for all its calls together`,
+      `\`${other}\` is a limit of the context, shared by all its calls`,
       {
         expected: String(shared[other]),
         found: String(own[other]),
-        hint: `Omit \`${other}\`, or make another context.`,
+        hint: `Omit \`${other}\`, or create another context.`,
       },
     );
   }
   const unkept = LIMITS.find((name) => shared[name] !== undefined && !Object.hasOwn(names, name));
   if (unkept !== undefined && Object.hasOwn(names, "maxMemory")) {
-    throw new ZarrflowError("invalid-option", `this call cannot keep to the \`${unkept}\` of its context`, {
-      hint: "Give it a context without that limit.",
+    throw new ZarrflowError("invalid-option", `this call cannot obey the \`${unkept}\` of its context`, {
+      hint: "Use a context without that limit.",
     });
   }
   if (!isSize(own.maxMemory) || !isSize(shared.maxMemory)) return;
   if (parseBytes(own.maxMemory) <= parseBytes(shared.maxMemory)) return;
-  throw new ZarrflowError("invalid-option", "`maxMemory` is more than the context has for all its calls", {
+  throw new ZarrflowError("invalid-option", "`maxMemory` exceeds the memory of the context", {
     expected: `at most ${shared.maxMemory}`,
     found: String(own.maxMemory),
   });

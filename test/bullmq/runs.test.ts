@@ -85,7 +85,7 @@ describe("the parent of a run", () => {
     const failure = await end(async () => REPORT).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UnrecoverableError);
     expect((failure as Error).message).toBe(
-      "tasks-undone: 1 of 2 jobs of stage 1 are dead. The first: codec-error: bad bytes",
+      "tasks-undone: 1 of 2 jobs of stage 1 failed for good. The first: codec-error: bad bytes",
     );
   });
 

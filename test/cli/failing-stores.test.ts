@@ -102,7 +102,7 @@ describe("a bucket", () => {
       2,
       /AWS_MAX_ATTEMPTS must be a whole number/,
     ],
-    ["a profile that is not there", { AWS_PROFILE: "nobody" }, 2, /there is no profile nobody/],
+    ["a profile that is not there", { AWS_PROFILE: "nobody" }, 2, /the profile nobody does not exist/],
     ["an expired credential", { AWS_CREDENTIAL_EXPIRATION: ended }, 1, expired],
     ["an expired token", token, 1, expired],
     [
@@ -125,7 +125,7 @@ describe("a bucket", () => {
   it.each(["copy s3://nowhere/g.zarr h.zarr", "copy g.zarr s3://nowhere/h.zarr", "info s3://nowhere/g.zarr"])(
     "that is not there ends %s",
     async (line) => {
-      expect(await run(line)).toMatchObject({ code: 3, stderr: says("there is no such bucket") });
+      expect(await run(line)).toMatchObject({ code: 3, stderr: says("the bucket does not exist") });
       await expectNothingLeft();
     },
   );
@@ -291,7 +291,10 @@ it.runIf(process.platform === "linux").each([
   const env = { ...process.env, NO_COLOR: "1" };
   const child = spawn("prlimit", limited, { cwd: typed.cwd, env, stdio: ["ignore", "ignore", "pipe"] });
   const [code, stderr] = await Promise.all([exitOf(child), text(child.stderr)]);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: says("the file is too large for the file system") });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: says("the file exceeds the size limit of the file system"),
+  });
   await typed.output(continuing(stderr).join(" "));
   expect(await typed.names()).toEqual(["g.zarr", line.split(" ")[2]]);
 });

@@ -271,7 +271,7 @@ it("the package without the packages that are optional says how to install what 
     ["parquet", "Parquet", "hyparquet-writer", 0.17],
   ] as const) {
     const words = ["package/dist/cli/main.js", "slice", "g.zarr/t", "--output", `t.${format}`];
-    const missing = `zarrflow: ${name} is written by a package that is not installed (expected ${wanted})\n`;
+    const missing = `zarrflow: ${name} is written by an optional package that is not installed (expected ${wanted})\n`;
     const stderr = `${missing}  hint: Install it beside zarrflow: npm install ${wanted}@${version}.\n`;
     const run = execute(process.execPath, words, { cwd });
     await expect(run).rejects.toMatchObject({ code: 4, stdout: "", stderr });

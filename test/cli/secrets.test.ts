@@ -322,7 +322,7 @@ describe("--header, and a query in the URL", () => {
       );
       expect(planned).toMatchObject({ code: 0 });
       const share = `run ${name}.json --task-index 0 --task-count 1`;
-      const stderr = /must be given again[\s\S]*(?:--header or ZARRFLOW_HEADERS|--query or ZARRFLOW_QUERY)/;
+      const stderr = /must be passed again[\s\S]*(?:--header or ZARRFLOW_HEADERS|--query or ZARRFLOW_QUERY)/;
       expect(await run(share)).toMatchObject({ code: 1, stderr: expect.stringMatching(stderr) });
       for (const [variable, value] of Object.entries(variables)) vi.stubEnv(variable, value);
       expect(await run(share, ...flags)).toMatchObject({ code: 0 });

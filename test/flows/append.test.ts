@@ -105,7 +105,7 @@ describe("append", () => {
   const days = { attributes: { units: "days since 2000-01-01" } };
   test.each<[string, Part, string]>([
     ["it does not continue", { from: 5, length: 2 }, "after 5, the last value of the target, found 5"],
-    ["the grid differs", { from: 6, length: 2, lat: [1, 2, 4] }, "`lat`: 1 items of the source"],
+    ["the grid differs", { from: 6, length: 2, lat: [1, 2, 4] }, "`lat`: 1 items differ between source"],
     ["units differ", { from: 6, length: 2, time: days }, "units"],
     ["it is packed", { from: 6, length: 2, values: { attributes: { scale_factor: 0.5 } } }, "scale_factor"],
     ["zeros are missing", { from: 6, length: 2, zarrFormat: "v2" }, "missing values"],
@@ -140,8 +140,8 @@ describe("append to images", () => {
     const level = append({ store: source, path: "0" }, { store: target, path: "0" }, { dim: "t" });
     expect(await rejection(level)).toMatchObject({
       code: "unsupported-operation",
-      message: expect.stringContaining("one level of an image, whose other levels would stay shorter"),
-      details: { hint: expect.stringContaining("name the groups that hold the levels") },
+      message: expect.stringContaining("one level of an image, but the image's levels would not grow"),
+      details: { hint: expect.stringContaining("name the groups that contain the levels") },
     });
     await append(source, target, { dim: "t" });
     expect([await shapeAt(target, "0"), await shapeAt(target, "1")]).toEqual([
@@ -157,7 +157,7 @@ describe("append to images", () => {
     expect(await shapeAt(target, "0")).toEqual([4, 2, 4, 4]);
     const labelled = { store: await image({ ...one, labels: ["cells"] }), path: "0" };
     const error = await rejection(append({ store, path: "0" }, labelled, { dim: "t" }));
-    expect(String(error)).toContain("whose other labels would stay shorter");
+    expect(String(error)).toContain("the image's labels would not grow");
   });
 
   test("channels that an image describes do not become more than it describes", async () => {
@@ -182,7 +182,7 @@ describe("append to images", () => {
       const target = await at(10, 7);
       expect(await rejection(append(source, target, { dim: "t" }))).toMatchObject({
         code: "differs",
-        message: expect.stringContaining(`${what} of the source do not continue the target`),
+        message: expect.stringContaining(`${what} of the source do not continue those of the target`),
         details: { path: "0", expected, found },
       });
       expect(await shapeAt(target, "0")).toEqual(large);

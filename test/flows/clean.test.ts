@@ -119,6 +119,6 @@ test("a web server, which lists nothing, is refused", async () => {
   for (const url of ["http://127.0.0.1:9/x.zarr", "http://127.0.0.1:9/x.zarr.zip?token=a"])
     await expect(cleaned(url)).rejects.toMatchObject({
       code: "unsupported-operation",
-      reason: "a web server is read-only, and lists no leftovers",
+      reason: "a web server is read-only and cannot list leftovers",
     });
 });

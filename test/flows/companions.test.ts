@@ -128,7 +128,7 @@ describe.each(["v2", "v3"] as const)("what belongs to an array in %s", (zarrForm
   it("is named where it lies above a group that is sliced", async () => {
     const { messages, onEvent } = heard();
     const to = await sliced("sub", { slice: { time: [0, 2] }, onEvent });
-    expect(messages).toEqual(["coordinates in a group above this one are not in the slice: `time`"]);
+    expect(messages).toEqual(["the slice does not include coordinates in a group above this one: `time`"]);
     expect(Object.keys(await shapesIn(to)).sort()).toEqual(["deep/w", "lat", "level", "v"]);
   });
 

@@ -40,7 +40,7 @@ describe("memory", () => {
     return Math.max(...held);
   }
 
-  test("of calls at one time is no more than the context has, and calls that fit run side by side", async () => {
+  test("of calls at one time is no exceeds the memory of the context, and calls that fit run side by side", async () => {
     const small = context({ maxMemory: 100_000 });
     expect(await mostHeldBy(6, small)).toBeGreaterThan(0);
     expect(small.peakMemory).toBeLessThanOrEqual(100_000);
@@ -78,7 +78,7 @@ describe("memory", () => {
 
   test("of what stays open is taken until that is closed, and never waited for", async () => {
     const shared = context({ maxMemory: "1MB" });
-    await expect(asStore(source, { context: shared })).rejects.toThrow("needs a `maxMemory` of its own");
+    await expect(asStore(source, { context: shared })).rejects.toThrow("need their own `maxMemory`");
     const large = { context: shared, maxMemory: "600kB" };
     const store = await asStore(source, { ...large, chunks });
     expect(shared.memoryInUse).toBe(600_000);
@@ -137,11 +137,11 @@ describe("what a call states itself", () => {
     for (const [options, words] of [
       [{ concurrency: 8 }, "`concurrency` is a limit of the context"],
       [{ requestsPerSecond: 1 }, "`requestsPerSecond` is a limit of the context"],
-      [{ maxMemory: "2MB" }, "more than the context has"],
+      [{ maxMemory: "2MB" }, "exceeds the memory of the context"],
     ] as const)
       await expect(copy(source, into(), { context: shared, ...options })).rejects.toThrow(words);
     const appended = append(source, source, { dim: "y", context: shared });
-    await expect(appended).rejects.toThrow("cannot keep to the `requestsPerSecond`");
+    await expect(appended).rejects.toThrow("cannot obey the `requestsPerSecond`");
   });
 
   test("may not be something else than a context", async () => {

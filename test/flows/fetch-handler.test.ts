@@ -185,7 +185,7 @@ describe("storeHandler", () => {
     const reader = (await ask()).body?.getReader();
     vi.spyOn(store, "get").mockResolvedValue(new Uint8Array(1));
     await reader?.read();
-    await expect(reader?.read().then(() => reader.read())).rejects.toThrow("changed while it was read");
+    await expect(reader?.read().then(() => reader.read())).rejects.toThrow("changed while it was being read");
     expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining("changed") })]);
   });
 

@@ -124,7 +124,7 @@ test("a mapping of rasters that are cut differently loses its GeoTransform, with
     "spatial_ref",
   );
   expect(attributes).toEqual({ crs_wkt: "PROJCRS[]" });
-  const words = "`GeoTransform` left out: arrays that it describes are cut differently";
+  const words = "`GeoTransform` dropped: arrays that it describes are sliced differently";
   expect(warnings).toEqual([`spatial_ref: ${words}`]);
 });
 
@@ -193,7 +193,7 @@ describe("other places of a raster", () => {
       "geo:proj": { spatial_dims: ["y", "x"], transform, bbox: [-5, 0, 115, 40] },
       geo: { proj: { spatial_dimensions: ["y", "x"], transform } },
     });
-    const words = "`proj:geometry`, `proj:centroid` left out: it cannot be computed for the new grid";
+    const words = "`proj:geometry`, `proj:centroid` dropped: it cannot be computed for the new grid";
     expect(warnings).toEqual([`b02: ${words}`]);
   });
 
@@ -211,7 +211,7 @@ describe("other places of a raster", () => {
     const cut = { "spatial:transform": [2, 0, 2, 0, -2, 4], "spatial:bbox": [2, 0, 6, 4] };
     expect(attributes).toMatchObject(cut);
     expect(await attributesAt(to, "node")).toMatchObject(grid);
-    expect(warnings).toEqual(["boxed: `spatial:bbox` left out: it cannot be computed for the new grid"]);
+    expect(warnings).toEqual(["boxed: `spatial:bbox` dropped: it cannot be computed for the new grid"]);
   });
 
   test("in a STAC item are left out, and the rest of it stays", async () => {
@@ -245,7 +245,7 @@ describe("multiscales of GeoZarr", () => {
     expect(attributes.multiscales).toEqual({
       layout: [{ asset: "r10m", "spatial:shape": [4, 12], "spatial:transform": [10, 0, 0, 0, -10, -20] }],
     });
-    expect(warnings).toEqual([": `multiscales`: 1 of 2 levels left out: they are not in the target"]);
+    expect(warnings).toEqual([": `multiscales`: 1 of 2 levels dropped: they are not in the target"]);
     const to = target("small");
     await copy(url, to, { include: "r20m" });
     const small = { layout: [{ asset: "r20m", "spatial:shape": [4, 6] }] };
@@ -279,7 +279,7 @@ describe("multiscales of GeoZarr", () => {
     });
     const { attributes, warnings } = await sliced(url, { slice: { y: [2, 6] }, include: "r10m" });
     expect(attributes).toEqual({});
-    const lost = "`tile_matrix_set`, `tile_matrix_limits` left out: the data are cut or resampled";
+    const lost = "`tile_matrix_set`, `tile_matrix_limits` dropped: the data is sliced or resampled";
     expect(warnings).toEqual([`: \`multiscales\`: ${lost}`]);
   });
 });
@@ -302,7 +302,7 @@ describe("attributes of CF", () => {
     });
     expect(await at("1/flags")).toMatchObject({ cell_methods: "y: x: mode" });
     for (const path of ["1/plain", "1/y"]) expect(await at(path)).toEqual({});
-    const words = "left out: computed of all items, of which the target has others";
+    const words = "dropped: the target has other items than those it was computed from";
     expect(warnings).toEqual([`b02: \`actual_range\`, \`STATISTICS_MEAN\` ${words}`]);
     const most = await levelsOf(url, { method: "max", factor: { x: 2, y: 1 } });
     expect(await most.at("1/b02")).toMatchObject({ cell_methods: "time: mean x: maximum" });
@@ -489,7 +489,7 @@ describe.each(formats)("members of OME-Zarr that a copy leaves out, %s", (zarrFo
     await copy(url, to, { include: "A", onEvent });
     const ofRow = { plate: { ...plate, wells: wells.slice(0, 2) } };
     expect(stated(await attributesAt(to, ""))).toMatchObject(ofRow);
-    expect(warnings).toContain(": `plate.wells`: B/1 left out: it is not in the target");
+    expect(warnings).toContain(": `plate.wells`: B/1 dropped: it is not in the target");
     await deleteNode(`${to}/A/1`);
     expect(stated(await attributesAt(to, ""))).toMatchObject({ plate: { wells: wells.slice(1, 2) } });
   });

@@ -89,7 +89,7 @@ describe("a shard larger than the budget", () => {
     const target = new MemoryStore();
     const planned = (most: number) => planFlow(source, target, { codec: "gzip", maxMemory: most });
     const error = await planned(maxMemory).catch((thrown) => thrown);
-    const hint = expect.stringContaining("index_location of end");
+    const hint = expect.stringContaining("index_location: end");
     expect(error).toMatchObject({ code: "budget-too-small", details: { hint } });
     const least = Number(
       /(\d+) bytes/.exec((error as { details: { expected: string } }).details.expected)?.[1],

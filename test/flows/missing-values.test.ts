@@ -85,7 +85,7 @@ describe("missing chunks of a v3 array whose missing value is another become chu
   });
 });
 
-describe("where nothing is missing that would read otherwise, copy stored bytes as they are", () => {
+describe("where nothing is missing that would read otherwise, copy stored bytes unchanged", () => {
   test("a v3 array that has all of its chunks", async () => {
     const a = { chunks: [2], dataType: "int16", dimensionNames: ["x"], values: [1, 2, 3, 4] };
     const { jobs, totals } = await planOf(await given({ arrays: { a } }));

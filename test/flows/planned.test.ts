@@ -62,7 +62,7 @@ describe("plan", () => {
     await planned.close();
     const line = ["rechunk", source, target("explained.zarr"), "--chunks", "y=8", "--threads", "1"];
     const { stdout } = await runHere(folder.path, ...line, "--dry-run", "--explain");
-    const isOfBoth = (one: string) => !one.startsWith("copied that way");
+    const isOfBoth = (one: string) => !one.startsWith("copied unchanged");
     expect(text.split("\n")).toEqual(stdout.split("\n").filter(isOfBoth));
   });
 
@@ -80,7 +80,7 @@ describe("plan", () => {
 
   test("refuses to be JSON where no other process could run it", async () => {
     const planned = await plan(source, new MemoryStore());
-    expect(() => JSON.stringify(planned)).toThrow("several processes cannot write this target");
+    expect(() => JSON.stringify(planned)).toThrow("several processes cannot write to this target together");
     await planned.close();
   });
 });

@@ -151,7 +151,7 @@ describe("pyramid", () => {
     const target = new MemoryStore();
     const refused = async (from: MemoryStore, options: object) =>
       String(await rejection(pyramid(from, target, options)));
-    expect(await refused(source, {})).toContain("the axes of the image are not known");
+    expect(await refused(source, {})).toContain("the axes of the image are unknown");
     const image = await arrayOf([2, 8, 8], [1, 4, 4], { dimensionNames: ["c", "y", "x"] });
     expect(await refused(image, { factor: { c: 2 } })).toContain("dimension `c` is not spatial");
     expect(await refused(image, { factor: "y=2,X=2" })).toContain("there is no dimension `X`");

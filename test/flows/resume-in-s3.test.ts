@@ -157,7 +157,7 @@ describe("an unfinished run in S3", () => {
   it("is named where a node is looked for", async () => {
     await inPlace.stopped();
     await expect(open(TARGET)).rejects.toMatchObject({
-      message: expect.stringContaining("a run that has not ended"),
+      message: expect.stringContaining("a run there has not finished"),
       details: { hint: expect.stringMatching(/--resume.*zarrflow clean/) },
     });
   });

@@ -309,7 +309,7 @@ describe("a run that is resumed after something happened to what it had left:", 
     await rename(build, moved);
     await symlink(moved, build);
     const names = await readdir(moved);
-    const hint = expect.stringContaining("in its place");
+    const hint = expect.stringContaining("Replace the link");
     await expect(resumed(target)).rejects.toMatchObject({ code: "target-not-empty", details: { hint } });
     await rechunk(source, target, HOW);
     expect(await digestOf(target)).toBe(expected);

@@ -132,7 +132,7 @@ describe("what a writer to S3 holds", () => {
     expect(planned.jobs[0]?.leaseBytes).toBeLessThanOrEqual(counted);
   });
 
-  test("counts for large values that are copied as they are", async () => {
+  test("counts for large values that are copied unchanged", async () => {
     const whole = await arrayOf(SHAPE);
     const to = `s3://${BUCKET}/whole/x.zarr`;
     const report = await copy(await openArray(whole), to, { maxMemory: 10e6 });

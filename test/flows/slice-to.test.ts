@@ -160,7 +160,7 @@ describe("a slice of a group", () => {
     await sliceTo(folder, `${folder}.part`, { slice: { x: [0, 2], t: [0, 3] }, onEvent });
     const whole = { "fine/x": [26], "fine/t": [7], "fine/deeper/t": [7] };
     expect(await shapes(`${folder}.part`)).toMatchObject({ a: [3, 11, 2], t: [3], ...whole, "same/x": [2] });
-    const message = "this is not sliced, but taken whole: dimension x has 13 items in a, and 26 in fine/x";
+    const message = "this is copied whole, not sliced: dimension x has 13 items in a, and 26 in fine/x";
     expect(warnings).toMatchObject([{ path: "fine", message }]);
     const strict = sliceTo(folder, `${folder}.strict`, { slice: { x: [0, 2] }, strict: true });
     await expect(strict).rejects.toMatchObject({ code: "invalid-selection", details: { path: "fine" } });

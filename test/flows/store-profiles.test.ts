@@ -53,7 +53,7 @@ describe("the profile of a server", () => {
 
   it("of a store that is on this machine is a warning", async () => {
     const { warnings } = await planned({ storeProfile: ["30ms", "target=1ms"] });
-    const text = "`target=1ms` is about target, and none of these is over a network";
+    const text = "`target=1ms` is about target, none of which is on a network";
     const message = expect.stringContaining(text);
     expect(warnings).toContainEqual(expect.objectContaining({ option: "storeProfile", message }));
   });

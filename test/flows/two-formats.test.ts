@@ -74,7 +74,7 @@ async function expectValues(store: MemoryStore, values: readonly number[], ...fo
 }
 
 const WHOLE = [0, 1, 2, 3, 4, 5];
-const LEFT_OUT = expect.stringContaining("documents of another format are left out");
+const LEFT_OUT = expect.stringContaining("documents of another format are dropped");
 
 describe("documents of two formats over one set of chunks", () => {
   it("stay in a plain copy", async () => {

@@ -224,7 +224,7 @@ describe("arrays side by side", () => {
     const array = { chunks: [2], dataType: "uint8", zarrFormat: "v1", values: [1, 2, 3, 4] } as const;
     for (const name of ["b", "a"]) await given({ at: join(root, name), ...array });
     expect(readdirSync(root).sort()).toEqual(["a", "b"]);
-    const details = { hint: "Name one of the folders inside it: a, b." };
+    const details = { hint: "Open one of the folders inside it: a, b." };
     for (const act of [open, (url: string) => all(tree(url))])
       await expect(act(root)).rejects.toMatchObject({ code: "not-found", details });
     expect(await all(tree(join(root, "a")))).toMatchObject([{ path: "", kind: "array", zarrFormat: "v1" }]);

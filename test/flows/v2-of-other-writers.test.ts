@@ -74,7 +74,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
     await copy(url, `${url}.told`, { v2: { separator: "/" } });
     expect(await all(diff(url, `${url}.told`))).toEqual([]);
     const pointer = "/dimension_separator";
-    const message = expect.stringMatching(/omit `dimension_separator`/);
+    const message = expect.stringMatching(/omits `dimension_separator`/);
     const finding = { level: "warning", what: "metadata", path: "a", message, pointer };
     expect(await all(validate(url, { deep: true }))).toEqual([finding]);
     const lacking = `${await nestedGroup(2)}/a`;

@@ -194,7 +194,7 @@ describe("fixing", () => {
     const orphaned = found.filter(({ what }) => what === "orphan-chunk");
     const counts = Object.fromEntries(orphaned.map(({ path, count = 1 }) => [path, count]));
     expect(counts).toEqual({ gone: 2, "deep/er": 1, "": 1 });
-    for (const { notFixed } of orphaned) expect(notFixed).toContain("not certain");
+    for (const { notFixed } of orphaned) expect(notFixed).toContain("may be lost");
     expect(found.find(({ what }) => what === "unknown-key")?.count).toBe(others.length);
     for (const key of orphans) expect(await store.get(key)).toBeDefined();
   });

@@ -298,7 +298,7 @@ describe("warnings", () => {
     ];
     await writeFile(join(folder, "x.zip"), buildZip(entries));
     expect(await warningsOf(join(folder, "x.zip"), join(folder, "y.zarr"))).toEqual([
-      { type: "warning", key: "0", message: expect.stringContaining("the later one counts") },
+      { type: "warning", key: "0", message: expect.stringContaining("the later one is used") },
     ]);
     expect(await readFile(join(folder, "y.zarr", "0"))).toEqual(Buffer.from([2]));
   });

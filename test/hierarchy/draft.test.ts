@@ -214,7 +214,7 @@ describe("creating nodes of the draft", () => {
   it.each([
     [
       "foo/baz/qux/a",
-      { code: "path-not-allowed", message: expect.stringContaining("below foo/baz/qux, an array") },
+      { code: "path-not-allowed", message: expect.stringContaining("below foo/baz/qux, which is an array") },
     ],
     ["foo", { code: "target-exists" }],
     ["top", { code: "target-exists" }],

@@ -38,7 +38,7 @@ describe("parseSlice", () => {
   });
 
   it.each(["20:10", "5:5", "-5:-10", "@9:3", "-1:-1"])("rejects %s, which holds nothing", (text) => {
-    for (const slice of [text, `x=${text}`]) expect(() => parseSlice(slice)).toThrowError(/holds no item/);
+    for (const slice of [text, `x=${text}`]) expect(() => parseSlice(slice)).toThrowError(/selects no items/);
   });
 
   it.each(["::-1", "10:0:-1", "@::-2"])("says that the step of %s is not supported", (text) => {
@@ -128,7 +128,7 @@ describe("resolveSlice", () => {
   it.each(["10", "-11", "5000", "11:", "5000:6000", ":-11"])("refuses %s, which is outside", (text) => {
     const details = {
       path: "",
-      hint: "Use 0 to 9, or -1 to -10 from the end. Labels are written 45.0 or 45..50 (in code: sel).",
+      hint: "Use 0 to 9, or -1 to -10 from the end. Write labels as 45.0 or 45..50 (in code: sel).",
     };
     expect(() => resolve(text)).toThrowError(expect.objectContaining({ code: "invalid-selection", details }));
   });

@@ -71,8 +71,12 @@ describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server
   });
 
   test("a bucket that is not there ends it with 3", async () => {
-    expectFailure(await zarrflow("info", "s3://no-such-bucket/x.zarr"), 3, /there is no such bucket/);
-    expectFailure(await zarrflow("copy", source, "s3://no-such-bucket/x.zarr"), 3, /there is no such bucket/);
+    expectFailure(await zarrflow("info", "s3://no-such-bucket/x.zarr"), 3, /the bucket does not exist/);
+    expectFailure(
+      await zarrflow("copy", source, "s3://no-such-bucket/x.zarr"),
+      3,
+      /the bucket does not exist/,
+    );
   });
 
   test("a host that nobody knows ends it with 5", async () => {

@@ -171,7 +171,7 @@ describe.each(servers.map((server) => [server.name, server] as const))("%s", (se
     const store = bucket.store({ bucket: "no-such-bucket" });
     await expect(run(store)).rejects.toMatchObject({
       code: "not-found",
-      reason: "there is no such bucket",
+      reason: "the bucket does not exist",
     });
   });
 });

@@ -76,7 +76,7 @@ describe("askedCodecs", () => {
     ["bitrund:10,zstd", "Did you mean `bitround`?"],
     ["zstd,delta", "`delta`, a filter of items, cannot come after `zstd`, a codec of bytes"],
     ["delta,transpose:1:0", "`transpose`, a filter of arrays, cannot come after `delta`"],
-    ["bytes,json2", "both make bytes of items"],
+    ["bytes,json2", "both turn items into bytes"],
     ["zstd,bytes", "`bytes`, a serializer, cannot come after `zstd`"],
     ["bitround,zstd", "Write bitround:KEEPBITS."],
     ["bitround:53", "0 to 52"],

@@ -89,7 +89,7 @@ describe("FilesStore", () => {
     const store = FilesStore.ofInput([file("a/.zattrs"), file("b\\c")]);
     expect(store.description).toBe("folder sea.zarr");
     expect(await keysOf(store)).toEqual(["a/.zattrs"]);
-    expect(store.findings).toEqual([{ key: "b\\c", message: "file skipped: its path is not a key" }]);
+    expect(store.findings).toEqual([{ key: "b\\c", message: "file skipped: its path is not a valid key" }]);
   });
 });
 
@@ -155,7 +155,7 @@ describe("a zip in a browser", () => {
   it("cannot be verified in a stream, which takes one run", async () => {
     const target = zipIntoStream(new WritableStream());
     const unsupported = { code: "unsupported-operation" };
-    const details = { hint: "Leave `verify` out, and make a new stream for each run." };
+    const details = { hint: "Omit `verify`, and create a new stream for each run." };
     const verified = rechunk(source, target, { ...layout, verify: true });
     await expect(verified).rejects.toMatchObject({ ...unsupported, details });
     await expect(rechunk(source, target, layout)).rejects.toMatchObject(unsupported);

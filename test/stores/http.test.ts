@@ -169,7 +169,7 @@ describe("HttpStore", () => {
     expect(query).not.toContain("wrong");
     const headers = { "x-api-key": "wrong" };
     expect(await hintOf(url, { headers })).toMatch(/^It may not accept the headers that it was sent/);
-    expect(await hintOf(url)).toMatch(/^If the server answers so/);
+    expect(await hintOf(url)).toMatch(/^Buckets that may be read but not listed/);
   });
 
   it("never takes a page of HTML for a value", async () => {

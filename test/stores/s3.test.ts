@@ -154,7 +154,7 @@ describe("S3Store", () => {
     const { store, server } = await open();
     expect([await store.size("none"), await store.get("none")]).toEqual([undefined, undefined]);
     const other = storeIn(server, { bucket: "other" });
-    const missing = { code: "not-found", reason: "there is no such bucket" };
+    const missing = { code: "not-found", reason: "the bucket does not exist" };
     await allReject([other.size("a"), other.get("a"), other.set("a", text("1"))], missing);
   });
 

@@ -135,7 +135,7 @@ describe("parseJson", () => {
     (_, item, count) => {
       expect(failure(`[${`${item},`.repeat(count)}${item}]`)).toMatchObject({
         code: "resource-limit",
-        reason: "the parsed values of the JSON document need too much memory",
+        reason: "the parsed JSON document takes too much memory",
       });
     },
   );

@@ -212,7 +212,7 @@ async function arraysOf(
   );
 }
 
-/** @throws `invalid-option` for flags that choose arrays of a group, if the source is one array */
+/** @throws `invalid-option` for flags that choose arrays of a group, if the source is a single array */
 function assertNoFilter({ include, exclude }: SliceValues, url: string): void {
   if (include === undefined && exclude === undefined) return;
   const flag = include === undefined ? "exclude" : "include";

@@ -39,7 +39,7 @@ export function failureText(
 
 /** The details of an error. If the library's hint is "Replace it", the hint names the flags. */
 function inFlags({ code, details }: ZarrflowError): ErrorDetails {
-  if (code !== "target-exists" || !details.hint?.startsWith("Replace it,")) return details;
+  if (code !== "target-exists" || !details.hint?.startsWith("Replace it")) return details;
   return {
     ...details,
     hint: "Use --if-exists replace to replace it, or --if-exists skip to keep it.",

@@ -105,7 +105,7 @@ function streamsEnd(
     const size = words.getInt32(s, true);
     s += 4;
     if (size < 0 || size > encodedSize - s) {
-      throw corrupt("a blosc stream is cut off", { expected: size, found: encodedSize - s });
+      throw corrupt("a blosc stream is truncated", { expected: size, found: encodedSize - s });
     }
     s += size;
   }

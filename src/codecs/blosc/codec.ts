@@ -68,7 +68,7 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
       const header = readHeader(source);
       const end = offset + target.length;
       if (end > header.size) {
-        throw corrupt("the decoded data end before the range", { expected: end, found: header.size });
+        throw corrupt("the decoded data ends before the range", { expected: end, found: header.size });
       }
       if (header.isStored) {
         target.set(source.subarray(HEADER_SIZE + offset, HEADER_SIZE + end));
@@ -82,7 +82,7 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
 
   function newHeader(size: number, inner: InnerName): BloscHeader {
     if (size > MAX_SIZE) {
-      throw new ZarrflowError("resource-limit", "blosc takes at most 2 GiB a chunk", {
+      throw new ZarrflowError("resource-limit", "blosc supports at most 2 GiB per chunk", {
         expected: MAX_SIZE,
         found: size,
       });

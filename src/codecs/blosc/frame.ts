@@ -40,7 +40,7 @@ export interface BloscHeader {
  */
 export function readHeader(source: Uint8Array): BloscHeader {
   if (source.length < HEADER_SIZE) {
-    throw corrupt("the blosc header is cut off", { expected: HEADER_SIZE, found: source.length });
+    throw corrupt("the blosc header is truncated", { expected: HEADER_SIZE, found: source.length });
   }
   const words = wordView(source);
   const version = words.getUint8(0);
@@ -84,11 +84,11 @@ function check(header: BloscHeader, available: number): void {
   }
   if (size === 0) return;
   if (blockSize === 0 || blockSize > size) {
-    throw corrupt("the blosc block size is 0 or above the size of the data", { found: blockSize });
+    throw corrupt("the blosc block size is 0 or larger than the data", { found: blockSize });
   }
   const startsEnd = HEADER_SIZE + 4 * blockCount(header);
   if (startsEnd > encodedSize) {
-    throw corrupt("the blosc block starts are cut off", { expected: startsEnd, found: encodedSize });
+    throw corrupt("the list of blosc block starts is truncated", { expected: startsEnd, found: encodedSize });
   }
 }
 

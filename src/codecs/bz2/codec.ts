@@ -89,7 +89,7 @@ class Decoder {
   #readLevel(): number {
     const isFirst = this.#bits.position === 0;
     if (STREAM_MAGIC.some((byte) => this.#bits.read(8) !== byte)) {
-      throw corrupt(isFirst ? "not bzip2 data" : "bytes follow the last bzip2 stream");
+      throw corrupt(isFirst ? "not bzip2 data" : "extra bytes follow the last bzip2 stream");
     }
     const level = this.#bits.read(8) - 0x30;
     if (level < 1 || level > 9) throw corrupt("the level of a bzip2 stream is not from 1 to 9");
@@ -100,8 +100,8 @@ class Decoder {
   #decodeBlock(blockSize: number): number {
     const stated = this.#bits.readUint32();
     if (this.#bits.read(1) === 1) {
-      throw new ZarrflowError("codec-error", "the block is randomised, as bzip2 before 0.9.5 wrote it", {
-        hint: "Decode it with `bzip2 -d` and write it again.",
+      throw new ZarrflowError("codec-error", "the block is randomized, a feature of bzip2 before 0.9.5", {
+        hint: "Decode it with `bzip2 -d` and compress it again.",
       });
     }
     const origin = this.#bits.read(24);
@@ -233,7 +233,7 @@ export function encodeBz2(source: Uint8Array, target: Uint8Array, level: number)
 
   const written = bits.finish();
   if (written <= target.length) return written;
-  throw new ZarrflowError("codec-error", "the target is too small", {
+  throw new ZarrflowError("codec-error", "the output buffer is too small", {
     expected: written,
     found: target.length,
   });

@@ -127,10 +127,10 @@ function after(codec: Codec, place: Place, { configuration }: CodecConfig): Plac
       const bound = assertLength(
         codec.maxEncodedSize(place.maxSize),
         Number.MAX_SAFE_INTEGER,
-        "bound of its encoded form",
+        "maximum encoded size",
       );
       const fixed = place.size === undefined ? undefined : codec.fixedEncodedSize?.(place.size);
-      const size = fixed === undefined ? undefined : assertLength(fixed, bound, "size of its encoded form");
+      const size = fixed === undefined ? undefined : assertLength(fixed, bound, "encoded size");
       const maxSize = size ?? foreignSizeBound(bound);
       return { context: inItems(context, codec.encodedDataType), isBytes: true, size, maxSize };
     }
@@ -150,7 +150,7 @@ function contextOf(context: CodecContext, spec: ChunkSpec): CodecContext {
 function assertAllowed(spec: ChunkSpec): number {
   const size = product(spec.shape) * itemSizeOf(spec);
   if (size <= MAX_CHUNK_SIZE) return size;
-  throw new ZarrflowError("resource-limit", "chunks of this shape are above the limit of 2 GiB", {
+  throw new ZarrflowError("resource-limit", "chunks of this shape exceed the limit of 2 GiB", {
     expected: MAX_CHUNK_SIZE,
     found: size,
   });

@@ -126,7 +126,7 @@ function encodeBytesStep(
   const limit = assertLength(
     codec.maxEncodedSize(source.length),
     Number.MAX_SAFE_INTEGER,
-    "bound of its encoded form",
+    "maximum encoded size",
   );
   const fixedSize = codec.fixedEncodedSize?.(source.length);
   return after(
@@ -136,7 +136,7 @@ function encodeBytesStep(
       buffers.give(encoded);
       throw new ZarrflowError(
         "codec-error",
-        "the encoded length differs from the length that the codec states",
+        "the encoded length differs from the length that the codec stated",
         {
           expected: fixedSize,
           found: encoded.length,
@@ -204,7 +204,7 @@ function assertSize(expected: number, found: number | undefined): void {
 }
 
 function otherSize(expected: number, found: number): ZarrflowError {
-  return corrupt("the decoded length differs from the metadata", { expected, found });
+  return corrupt("the decoded length does not match the metadata", { expected, found });
 }
 
 function tooLarge(limit: number, found: number | string): ZarrflowError {
@@ -233,7 +233,7 @@ function asArray(chunk: ChunkForm): ChunkData {
 export function assertLength(length: unknown, limit: number, what: string): number {
   const isLength = typeof length === "number" && Number.isSafeInteger(length) && length >= 0;
   if (isLength && length <= limit) return length;
-  throw new ZarrflowError("codec-error", `the codec returns an invalid ${what}`, {
+  throw new ZarrflowError("codec-error", `the codec returned an invalid ${what}`, {
     expected: `a whole number from 0 to ${limit}`,
     found: typeof length === "string" ? JSON.stringify(length) : String(length),
   });
@@ -242,7 +242,7 @@ export function assertLength(length: unknown, limit: number, what: string): numb
 /** @throws `codec-error` if an array -> bytes codec did not return bytes of the size it promised. */
 export function assertEncoded(encoded: unknown, size: number | undefined): Uint8Array {
   if (encoded instanceof Uint8Array && (size === undefined || encoded.length === size)) return encoded;
-  throw new ZarrflowError("codec-error", "the codec returns another number of bytes than it states", {
+  throw new ZarrflowError("codec-error", "the codec returned a different number of bytes than it stated", {
     expected: size === undefined ? "bytes" : `${size} bytes`,
     found: encoded instanceof Uint8Array ? `${encoded.length} bytes` : typeof encoded,
   });
@@ -252,7 +252,7 @@ export function assertEncoded(encoded: unknown, size: number | undefined): Uint8
 export function assertChunk(data: unknown, spec: ChunkSpec, strides: readonly number[]): ChunkData {
   const problem = chunkProblem(data as ChunkData | undefined, spec, strides);
   if (problem === undefined) return data as ChunkData;
-  throw new ZarrflowError("codec-error", `the codecs do not return a whole chunk: ${problem}`);
+  throw new ZarrflowError("codec-error", `the codecs did not return a whole chunk: ${problem}`);
 }
 
 function chunkProblem(
@@ -278,7 +278,7 @@ function chunkProblem(
 /** The problem with the offsets of variable data, if any: they must not decrease and must end within the bytes. */
 function offsetsProblem(offsets: unknown, { length }: Uint8Array, items: number): string | undefined {
   if (!(offsets instanceof Uint32Array) || offsets.length !== items + 1)
-    return "it does not have one offset per item and one more";
+    return "it does not have one more offset than items";
   let before = 0;
   for (const offset of offsets) {
     if (offset < before) return "its offsets decrease";

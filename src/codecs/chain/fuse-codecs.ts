@@ -160,7 +160,7 @@ function assertLayout(data: ChunkData, spec: ChunkSpec, strides: readonly number
   buffers.give(data.bytes);
   throw new ZarrflowError(
     "codec-error",
-    "the data are not a complete chunk in the layout that the codecs need",
+    "the data is not a complete chunk in the layout that the codecs require",
     {
       expected: `shape ${shape.join(" x ")}, strides ${strides.join(", ")}`,
       found: `shape ${data.shape.join(" x ")}${data.kind === "fixed" ? `, strides ${data.strides.join(", ")}` : ""}`,

@@ -93,7 +93,7 @@ async function decodeRange(
 
 function assertLength(bytes: Uint8Array, length: number): void {
   if (bytes.length === length) return;
-  throw corrupt("the length of the chunk differs from its shape and data type", {
+  throw corrupt("the length of the chunk does not match its shape and data type", {
     expected: `${length} bytes of it`,
     found: bytes.length,
   });

@@ -59,7 +59,7 @@ function gunzip(
 ): number {
   let memberStart = 0;
   const endMember = (end: number) => {
-    if (end < 18) throw corrupt("the gzip data are cut off");
+    if (end < 18) throw corrupt("the gzip data is truncated");
     const member = output.from(memberStart);
     const trailer = wordView(source.subarray(end - 8, end));
     if (crc32(member) !== trailer.getUint32(0, true) || member.length !== trailer.getUint32(4, true)) {

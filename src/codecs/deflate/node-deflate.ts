@@ -27,7 +27,7 @@ export function nodeDeflate(zlib: NodeZlib): Deflate {
       // Zero bytes after gzip members are padding.
       const rest = source.subarray(engine.bytesWritten);
       if (format === "zlib" ? rest.length > 0 : rest.some((byte) => byte !== 0)) {
-        throw corrupt(`bytes follow the end of the ${format} data`, {
+        throw corrupt(`extra bytes follow the end of the ${format} data`, {
           expected: engine.bytesWritten,
           found: source.length,
         });

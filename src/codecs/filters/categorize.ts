@@ -25,7 +25,7 @@ export const createCategorize: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);
   const labels = settings.value("labels");
   if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string")) {
-    throw new ZarrflowError("invalid-metadata", "`labels` must be a list of texts", { setting: "labels" });
+    throw new ZarrflowError("invalid-metadata", "`labels` must be a list of strings", { setting: "labels" });
   }
   const codes = numberType(settings, "astype", { kind: "uint", size: 1, endian: "little" });
   const { dataType } = context.spec;
@@ -62,7 +62,7 @@ function ofStrings({ labels, codes }: Categories, { spec: { shape } }: CodecCont
     statedItems: (bytes) => Math.floor(bytes.length / codes.size),
     decode(bytes, buffers) {
       if (bytes.length !== items * codes.size) {
-        throw corrupt("the chunk has a wrong number of items", {
+        throw corrupt("the chunk has the wrong number of items", {
           expected: items,
           found: bytes.length / codes.size,
         });
@@ -138,7 +138,7 @@ function codesByText(
   return (text) => {
     const code = known.get(keyOf(text)) ?? 0;
     if (code <= most) return code;
-    throw new ZarrflowError("codec-error", "there are more labels than their type can number", {
+    throw new ZarrflowError("codec-error", "there are more labels than the type can represent", {
       expected: `at most ${most}`,
       found: texts.length,
     });

@@ -91,7 +91,7 @@ const ROUND: Readonly<Record<Rounding, (value: number) => number>> = {
 
 function beyond(value: number | bigint, type: NumberType): ZarrflowError {
   return new ZarrflowError("codec-error", `${value} is not a value of ${numberKindOf(type).name}`, {
-    hint: "Set `out_of_range` for values outside the range of the type, or `scalar_map` for single values.",
+    hint: "Set `out_of_range` for values outside the range of the type, or `scalar_map` for particular values.",
   });
 }
 

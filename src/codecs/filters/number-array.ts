@@ -119,7 +119,7 @@ export function numberType(settings: ConfigReader, name: string, fallback?: Numb
   if (match === null || type === undefined || !isReal(type)) {
     throw new ZarrflowError("unsupported-data-type", `\`${name}\` is not a number type`, {
       value: text,
-      hint: "Filters compute with `i`, `u` and `f` types of 1 to 8 bytes, such as `<f4`.",
+      hint: "Filters support `i`, `u` and `f` types of 1 to 8 bytes, such as `<f4`.",
     });
   }
   return { ...type, endian: text.startsWith(">") ? "big" : "little" };

@@ -170,7 +170,7 @@ export const createBitround: CodecFactory = (configuration, { spec, itemSize, en
       const bits = numberKindOf(spec.dataType)?.significand ?? 0;
       if (spec.dataType.kind !== "float" || keepBits > bits) {
         throw new ZarrflowError("codec-error", `cannot keep ${keepBits} bits of these items`, {
-          hint: "The codec bitround works on floats, and keeps at most 10, 23 or 52 bits of 2, 4 or 8 bytes.",
+          hint: "The codec bitround works on floats and keeps at most 10, 23 or 52 bits of items of 2, 4 or 8 bytes.",
         });
       }
       copy(source, target);

@@ -96,7 +96,7 @@ export const createCastValue: CodecFactory = (configuration, { spec }) => {
 function outOfRangeOf(settings: ConfigReader, stored: NumberType): OutOfRange {
   const outOfRange = settings.word<OutOfRange>("out_of_range", ["clamp", "wrap", "error"], "error");
   if (outOfRange !== "wrap" || stored.kind !== "float") return outOfRange;
-  throw new ZarrflowError("invalid-metadata", "`out_of_range` can be `wrap` for types of integers only");
+  throw new ZarrflowError("invalid-metadata", "`out_of_range` can be `wrap` only for integer types");
 }
 
 /** Looks up floats by value, so that all NaNs are equal, and both zeros. */
@@ -182,7 +182,7 @@ export function valueCodec({ name, decoded, stored, encode, decode }: ValueCodin
     } catch (cause) {
       throw new ZarrflowError("invalid-metadata", "the fill value cannot be encoded", { value }, { cause });
     }
-    throw new ZarrflowError("invalid-metadata", "the fill value changes when it is encoded and decoded", {
+    throw new ZarrflowError("invalid-metadata", "the fill value changes when encoded and decoded", {
       value,
     });
   }
@@ -255,7 +255,7 @@ export function numbersAt(name: string, dataType: DataType): NumberType {
   if (type) return type;
   throw new ZarrflowError(
     "invalid-metadata",
-    `\`${name}\` computes with integers and floats, not with items of type ${dataType.kind}`,
+    `\`${name}\` supports integers and floats, not items of type ${dataType.kind}`,
   );
 }
 

@@ -59,7 +59,7 @@ export const createBitPacking: CodecFactory = (configuration, { spec: { dataType
     },
     encode(data, buffers) {
       if (data.kind !== "fixed" || data.bytes.length !== decodedSize) {
-        throw new ZarrflowError("codec-error", "the data are not a complete chunk of items of fixed size", {
+        throw new ZarrflowError("codec-error", "the data is not a complete chunk of fixed-size items", {
           expected: decodedSize,
           found: data.bytes.length,
         });

@@ -16,7 +16,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
   const { dataType, shape } = spec;
   if (!isFixed(dataType)) {
     throw new ZarrflowError("invalid-metadata", `\`bytes\` cannot hold items of type ${dataType.kind}`, {
-      hint: "Strings and bytes of varying length need `vlen-utf8` or `vlen-bytes`.",
+      hint: "Variable-length strings and bytes require `vlen-utf8` or `vlen-bytes`.",
     });
   }
   const itemSize = dataType.size;
@@ -35,7 +35,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     statedItems: (bytes) => Math.floor(bytes.length / itemSize),
     decode(bytes) {
       if (bytes.length !== size) {
-        throw corrupt("the length of the chunk differs from its shape and data type", {
+        throw corrupt("the length of the chunk does not match its shape and data type", {
           expected: size,
           found: bytes.length,
         });
@@ -45,7 +45,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
     },
     encode(data) {
       if (data.kind !== "fixed" || data.bytes.length !== size) {
-        throw new ZarrflowError("codec-error", "the data are not a complete chunk of items of fixed size", {
+        throw new ZarrflowError("codec-error", "the data is not a complete chunk of fixed-size items", {
           expected: size,
           found: data.bytes.length,
         });

@@ -8,7 +8,7 @@ import { floatJson } from "./object-values.ts";
 /** Deepest nesting of lists and maps; the same limit as for JSON. */
 const MAX_DEPTH = 1000;
 
-const NO_JSON = "Data that JSON cannot represent are not supported: extensions, and names that are not text.";
+const NO_JSON = "Data that JSON cannot represent is not supported: extensions, and keys that are not text.";
 
 /**
  * Converts a MessagePack value to JSON. Integers keep all digits, floats stay floats, bytes become `binaryJson`
@@ -37,7 +37,8 @@ class Reader {
 
   end(): void {
     const { length } = this.#bytes;
-    if (this.#at < length) throw corrupt("bytes follow the value", { expected: this.#at, found: length });
+    if (this.#at < length)
+      throw corrupt("extra bytes follow the value", { expected: this.#at, found: length });
   }
 
   value(depth: number): JsonValue {
@@ -131,14 +132,14 @@ class Reader {
     const members = Array.from({ length: count }, (): [string, JsonValue] => {
       const name = this.value(depth + 1);
       if (typeof name !== "string") {
-        throw new ZarrflowError("codec-error", "a map has a name that is not text", { hint: NO_JSON });
+        throw new ZarrflowError("codec-error", "a map has a key that is not text", { hint: NO_JSON });
       }
       return [name, this.value(depth + 1)];
     });
     const map = Object.fromEntries(members);
     if (binaryBytes(map) === undefined) return map;
-    throw new ZarrflowError("codec-error", `a map with the single name \`${BINARY}\` looks like bytes`, {
-      hint: "In JSON such a map stands for bytes and cannot be read back as a map.",
+    throw new ZarrflowError("codec-error", `a map with the single key \`${BINARY}\` looks like bytes`, {
+      hint: "In JSON such a map stands for bytes, so it could not be read back as a map.",
     });
   }
 
@@ -146,14 +147,14 @@ class Reader {
   #expect(values: number): void {
     const left = this.#bytes.length - this.#at;
     if (values > left)
-      throw corrupt("a list is cut off", { expected: `${values} values`, found: `${left} bytes` });
+      throw corrupt("a list is truncated", { expected: `${values} values`, found: `${left} bytes` });
   }
 
   /** Advances by `size` bytes and returns where they start. */
   #take(size: number): number {
     const start = this.#at;
     if (start + size > this.#bytes.length) {
-      throw corrupt("a value is cut off", { expected: start + size, found: this.#bytes.length });
+      throw corrupt("a value is truncated", { expected: start + size, found: this.#bytes.length });
     }
     this.#at += size;
     return start;
@@ -254,7 +255,7 @@ class Writer {
 
   #string(text: string): void {
     if (/\p{Surrogate}/u.test(text)) {
-      throw new ZarrflowError("codec-error", "a text contains a lone surrogate, which UTF-8 cannot encode");
+      throw new ZarrflowError("codec-error", "a string contains a lone surrogate, which UTF-8 cannot encode");
     }
     const bytes = this.#encoder.encode(text);
     this.#header(this.#options.hasShortTexts ? TEXT : OLD_TEXT, bytes.length);

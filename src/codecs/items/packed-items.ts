@@ -69,7 +69,7 @@ export function packTexts(
 }
 
 function tooLarge(size: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "the items of the chunk are above the limit of 2 GiB", {
+  return new ZarrflowError("resource-limit", "the items of the chunk exceed the limit of 2 GiB", {
     expected: MAX_CHUNK_SIZE,
     found: size,
   });
@@ -101,7 +101,7 @@ export function mapItems<T>(
 
 export function assertVariable(name: string, data: ChunkData): VariableData {
   if (data.kind === "variable") return data;
-  throw new ZarrflowError("codec-error", `\`${name}\` encodes items of varying length only`);
+  throw new ZarrflowError("codec-error", `\`${name}\` encodes only variable-length items`);
 }
 
 /**

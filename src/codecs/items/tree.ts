@@ -202,7 +202,7 @@ export function takeItems(tree: JsonValue, expected: number | undefined): TreeIt
     throw corrupt("the chunk is not a list that ends with a type and a shape");
   }
   if (expected !== undefined && product(shape) !== expected) {
-    throw corrupt("the chunk has a wrong number of items", { expected, found: product(shape) });
+    throw corrupt("the chunk has the wrong number of items", { expected, found: product(shape) });
   }
   const nested = tree.slice(0, -2);
   return { items: shape.length === 0 ? only(nested) : flatten(nested, shape), dtype };
@@ -227,7 +227,7 @@ function isShape(value: JsonValue | undefined): value is number[] {
 
 function only(items: JsonValue[]): JsonValue[] {
   if (items.length === 1) return items;
-  throw corrupt("the chunk has a wrong number of items", { expected: 1, found: items.length });
+  throw corrupt("the chunk has the wrong number of items", { expected: 1, found: items.length });
 }
 
 function flatten(nested: readonly JsonValue[], shape: readonly number[]): readonly JsonValue[] {

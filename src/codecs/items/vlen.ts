@@ -55,7 +55,7 @@ export function vlenCodec(
 function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: Uint32Array } {
   const count = countOf(bytes);
   if (count !== items) {
-    throw corrupt("the chunk has a wrong number of items", { expected: items, found: count });
+    throw corrupt("the chunk has the wrong number of items", { expected: items, found: count });
   }
   const words = wordView(bytes);
   const offsets = new Uint32Array(items + 1);
@@ -67,7 +67,7 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
     offsets[i + 1] = (offsets[i] as number) + length;
   }
   if (s < bytes.length) {
-    throw corrupt("bytes follow the last item", { expected: s, found: bytes.length });
+    throw corrupt("extra bytes follow the last item", { expected: s, found: bytes.length });
   }
   for (let i = 0; i < items; i++) {
     const start = offsets[i] as number;
@@ -80,12 +80,12 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
 /** Reads the count at the start and checks it against the available bytes: each item has at least a length. */
 function countOf(bytes: Uint8Array): number {
   if (bytes.length < COUNT_SIZE) {
-    throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
+    throw corrupt("the item count is truncated", { expected: COUNT_SIZE, found: bytes.length });
   }
   const count = wordView(bytes).getUint32(0, true);
   const least = COUNT_SIZE + LENGTH_SIZE * count;
   if (bytes.length >= least) return count;
-  throw corrupt("the items are cut off", { expected: `at least ${least} bytes`, found: bytes.length });
+  throw corrupt("the items are truncated", { expected: `at least ${least} bytes`, found: bytes.length });
 }
 
 function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {

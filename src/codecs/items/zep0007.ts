@@ -29,7 +29,7 @@ export const createZep0007: CodecFactory = (configuration, { spec: { dataType, s
   if (dataType.kind !== "string" && dataType.kind !== "binary") {
     throw new ZarrflowError(
       "invalid-metadata",
-      `the layout of ZEP 7 cannot hold items of type ${dataType.kind}`,
+      `the ZEP 7 layout cannot hold items of type ${dataType.kind}`,
     );
   }
   const items = product(shape);
@@ -49,7 +49,7 @@ export const createZep0007: CodecFactory = (configuration, { spec: { dataType, s
 function takeItems(bytes: Uint8Array, items: number, width: 4 | 8): Pick<VariableData, "bytes" | "offsets"> {
   const offsetsSize = (items + 1) * width;
   if (bytes.length < offsetsSize) {
-    throw corrupt("the offsets are cut off", { expected: `${offsetsSize} bytes`, found: bytes.length });
+    throw corrupt("the offsets are truncated", { expected: `${offsetsSize} bytes`, found: bytes.length });
   }
   const start = dataStart(items, width);
   const available = Math.max(0, bytes.length - start);
@@ -92,7 +92,7 @@ function allocate(chunk: ChunkData, width: 4 | 8, buffers: Buffers): Uint8Array 
   const size = (offsets[items] ?? 0) - first;
   const start = dataStart(items, width);
   if (size > MAX_OFFSET) {
-    throw new ZarrflowError("codec-error", "the items are too large for offsets of 4 bytes", {
+    throw new ZarrflowError("codec-error", "the items are too large for 4-byte offsets", {
       expected: `at most ${MAX_OFFSET} bytes`,
       found: size,
       hint: "Use smaller chunks, or the data type LargeString or LargeBinary.",

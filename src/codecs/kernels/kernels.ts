@@ -96,7 +96,7 @@ function createMemory(): WasmMemory {
     return new WasmMemory();
   } catch (cause) {
     const hint =
-      "Allow WebAssembly (in a web page with `wasm-unsafe-eval`): chunks are decoded and encoded by it.";
+      "Allow WebAssembly (in a web page with `wasm-unsafe-eval`), which decodes and encodes chunks.";
     const reason = "WebAssembly with SIMD is missing or blocked here";
     throw new ZarrflowError("unsupported-codec", reason, { hint }, { cause });
   }

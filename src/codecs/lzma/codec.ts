@@ -83,7 +83,7 @@ export function decodeLzma(
   format: LzmaFormat,
   chain: FilterChain,
 ): number {
-  if (source.length === 0) throw corrupt("there are no LZMA data", { found: 0 });
+  if (source.length === 0) throw corrupt("there is no LZMA data", { found: 0 });
   let progress: DecoderPosition = { read: 0, written: 0 };
   do progress = decodeStream(source, target, progress, format, chain);
   while (progress.read < source.length);
@@ -154,7 +154,7 @@ export function encodeLzma(
   const filtered = withDeltas(source, chain.deltas);
   const written = encodeAs(format, source, filtered, target, chain, check);
   if (written <= target.length) return written;
-  throw new ZarrflowError("codec-error", "the target is too small", {
+  throw new ZarrflowError("codec-error", "the output buffer is too small", {
     expected: written,
     found: target.length,
   });
@@ -172,7 +172,7 @@ function encodeAs(
   if (format !== "xz" && check > 0) throw refused("only format 1 (xz) stores a check", "-1 or 0", check);
   switch (format) {
     case "auto":
-      throw refused("format 0 (auto) is only for reading", "1 (xz), 2 (alone) or 3 (raw)", 0);
+      throw refused("format 0 (auto) is for reading only", "1 (xz), 2 (alone) or 3 (raw)", 0);
     case "xz":
       if (compressor.kind === "lzma1")
         throw refused("format 1 (xz) supports LZMA2 only", "filter 33", "LZMA1");

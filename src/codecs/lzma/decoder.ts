@@ -57,7 +57,7 @@ export class LzmaDecoder {
     let t = start;
 
     while (t < end) {
-      if (range.isPastEnd) throw corrupt("the LZMA data are truncated");
+      if (range.isPastEnd) throw corrupt("the LZMA data is truncated");
       const position = (t - dictionaryStart) & positionMask;
       if (range.bit(probabilities, model.IS_MATCH + (state << 4) + position) === 0) {
         const before = t > dictionaryStart ? (target[t - 1] as number) : 0;
@@ -78,12 +78,12 @@ export class LzmaDecoder {
       state = this.#state;
       if (this.hasEnded) break;
       if (this.#rep0 >>> 0 >= t - dictionaryStart) throw corrupt("an LZMA match starts before the data");
-      if (length > end - t) throw range.isPastEnd ? corrupt("the LZMA data are truncated") : beyond();
+      if (length > end - t) throw range.isPastEnd ? corrupt("the LZMA data is truncated") : beyond();
       copyBack(target, t, this.#rep0 + 1, length);
       t += length;
     }
     this.#state = state;
-    if (range.isPastEnd) throw corrupt("the LZMA data are truncated");
+    if (range.isPastEnd) throw corrupt("the LZMA data is truncated");
     return t;
   }
 
@@ -92,7 +92,7 @@ export class LzmaDecoder {
     const place = (position - this.dictionaryStart) & ((1 << this.#properties.pb) - 1);
     const isMatch = range.bit(this.#probabilities, model.IS_MATCH + (this.#state << 4) + place);
     if (isMatch === 1) this.#readMatch(range, place);
-    if (range.isPastEnd) throw corrupt("the LZMA data are truncated");
+    if (range.isPastEnd) throw corrupt("the LZMA data is truncated");
     return this.hasEnded;
   }
 
@@ -220,8 +220,8 @@ export class RangeDecoder {
   constructor(source: Uint8Array, position: number, end: number) {
     this.#source = source;
     this.#end = Math.min(end, source.length);
-    if (this.#end - position < 5) throw corrupt("the LZMA data are truncated");
-    if (source[position] !== 0) throw corrupt("the LZMA data do not start with a zero");
+    if (this.#end - position < 5) throw corrupt("the LZMA data is truncated");
+    if (source[position] !== 0) throw corrupt("the LZMA data does not start with a zero");
     for (let i = 1; i < 5; i++) this.#code = (this.#code << 8) | (source[position + i] as number);
     this.#position = position + 5;
   }

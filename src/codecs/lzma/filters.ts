@@ -86,7 +86,10 @@ export function filterChain(filters: JsonValue): FilterChain {
       return { deltas, compressor: compressorOf(id === LZMA2 ? "lzma2" : "lzma1", settings) };
     } else {
       assertNoBranchFilter(id);
-      throw invalid("`filters` must be delta filters, then one LZMA filter", settings.value("id") ?? null);
+      throw invalid(
+        "`filters` must be delta filters followed by one LZMA filter",
+        settings.value("id") ?? null,
+      );
     }
   }
   throw invalid("`filters` must end with an LZMA filter", filters);
@@ -99,7 +102,7 @@ export function assertNoBranchFilter(id: unknown): void {
   throw new ZarrflowError("unsupported-codec", `the filter for ${machine} code is not supported`, {
     codec: "lzma",
     value: id,
-    hint: "The filter is meant for executables; write the array again without it.",
+    hint: "The filter is meant for executables; rewrite the array without it.",
   });
 }
 

@@ -19,7 +19,7 @@ export function decodeAlone(
   target: Uint8Array,
   { read, written }: DecoderPosition,
 ): DecoderPosition {
-  if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data are truncated");
+  if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data is truncated");
   const words = wordView(source);
   const properties = propertiesOf(words.getUint8(read));
   const low = words.getUint32(read + 5, true);
@@ -43,7 +43,7 @@ export function decodeLzma1(
   const room = target.length - written;
   if (size !== undefined && size > room) throw overrun(target.length);
   const tooLong = () =>
-    size === undefined ? overrun(target.length) : corrupt("the LZMA data are longer than they state");
+    size === undefined ? overrun(target.length) : corrupt("the LZMA data is longer than its stated size");
 
   const range = new RangeDecoder(source, read, source.length);
   const decoder = new LzmaDecoder(target);
@@ -51,12 +51,12 @@ export function decodeLzma1(
   decoder.reset(properties);
   const end = decoder.decode(range, written, written + (size ?? room), tooLong);
   if (size !== undefined && end - written < size) {
-    throw corrupt("the LZMA data are shorter than they state", { expected: size, found: end - written });
+    throw corrupt("the LZMA data is shorter than its stated size", { expected: size, found: end - written });
   }
   // An end marker may follow even if the size is stated.
   const mayEnd = decoder.hasEnded || (size !== undefined && range.isFinished);
   if (!mayEnd && !decoder.takeEnd(range, end)) throw tooLong();
-  if (!range.isFinished) throw corrupt("the LZMA data do not end where they should");
+  if (!range.isFinished) throw corrupt("the LZMA data does not end where it should");
   return { read: range.position, written: end };
 }
 
@@ -122,7 +122,7 @@ export function decodeLzma2(
   let s = read;
   let t = written;
   const byteAt = (i: number): number => {
-    if (i >= source.length) throw corrupt("the LZMA2 data are truncated");
+    if (i >= source.length) throw corrupt("the LZMA2 data is truncated");
     return source[i] as number;
   };
   const sizeAt = (i: number): number => (byteAt(i) << 8) + byteAt(i + 1) + 1;
@@ -141,7 +141,7 @@ export function decodeLzma2(
     if (control < LZMA) {
       const size = sizeAt(s);
       s += 2;
-      if (size > source.length - s) throw corrupt("the LZMA2 data are truncated");
+      if (size > source.length - s) throw corrupt("the LZMA2 data is truncated");
       if (size > target.length - t) throw overrun(target.length);
       target.set(source.subarray(s, s + size), t);
       s += size;
@@ -172,7 +172,7 @@ export function decodeLzma2(
 }
 
 function tooLong() {
-  return corrupt("an LZMA2 chunk is longer than it states");
+  return corrupt("an LZMA2 chunk is longer than its stated size");
 }
 
 const MAX_CHUNK = 2 ** 21;

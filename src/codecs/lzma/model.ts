@@ -72,7 +72,7 @@ export function propertiesOf(byte: number): LzmaProperties {
   if (byte >= 9 * 5 * 5) throw corrupt("the LZMA properties are not valid");
   const properties = { lc: byte % 9, lp: Math.floor(byte / 9) % 5, pb: Math.floor(byte / 45) };
   if (hasLiteralBits(properties)) return properties;
-  throw new ZarrflowError("codec-error", "LZMA data with this many literal contexts are not supported", {
+  throw new ZarrflowError("codec-error", "LZMA data with this many literal contexts is not supported", {
     expected: `lc + lp up to ${MAX_LITERAL_BITS}`,
     found: properties.lc + properties.lp,
   });

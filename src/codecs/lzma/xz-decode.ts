@@ -56,7 +56,7 @@ export function decodeXz(
 function readStreamHeader(reader: XzReader, isFirst: boolean): number {
   const start = reader.take(HEADER_MAGIC.length);
   if (!hasMagic(reader.source, start, HEADER_MAGIC)) {
-    throw corrupt(isFirst ? "not xz data" : "bytes follow the last xz stream");
+    throw corrupt(isFirst ? "not xz data" : "extra bytes follow the last xz stream");
   }
   reader.assertCrc(reader.position, reader.position + FLAGS_SIZE);
   const flags = readStreamFlags(reader);
@@ -111,7 +111,7 @@ function readBlockHeader(reader: XzReader): BlockHeader {
     const delta = readFilter(reader, left === 0);
     if (delta !== undefined) deltas.push(delta);
   }
-  if (reader.position > end) throw corrupt("the header of an xz block is longer than it states");
+  if (reader.position > end) throw corrupt("the header of an xz block is longer than its stated size");
   reader.zeros(end - reader.position);
   reader.take(CRC_SIZE);
   return { encodedSize, decodedSize, deltas };
@@ -156,7 +156,7 @@ function readFooter(reader: XzReader, flags: number, indexSize: number): void {
   if (stated !== found) throw corrupt("the checksum of an xz footer differs", { expected: stated, found });
   const magic = reader.take(FOOTER_MAGIC.length);
   if (hasSameFlags && hasMagic(reader.source, magic, FOOTER_MAGIC)) return;
-  throw corrupt("the footer of an xz stream is missing, or belongs to another stream");
+  throw corrupt("the footer of an xz stream is missing or belongs to another stream");
 }
 
 function unknown(what: string, found: number): ZarrflowError {

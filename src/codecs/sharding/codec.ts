@@ -104,7 +104,7 @@ function copyOf(
   buffers: Buffers,
 ): Uint8Array {
   if (length > maxSize) {
-    throw corrupt("the inner chunk is larger than its metadata can account for", {
+    throw corrupt("the inner chunk is larger than its metadata allows", {
       expected: `at most ${maxSize} bytes`,
       found: `${length} bytes`,
     });
@@ -181,7 +181,7 @@ export function fixedBoxes(
       return {
         add(data, coords) {
           if (data.kind !== "fixed")
-            throw new ZarrflowError("codec-error", "an inner chunk has no fixed items");
+            throw new ZarrflowError("codec-error", "an inner chunk does not have fixed-size items");
           const from = { offset: 0, strides: data.strides };
           copyBox(data.bytes, from, bytes, boxAt(coords), chunkShape, itemSize);
           buffers.give(data.bytes);
@@ -262,7 +262,7 @@ function placesWithin(shape: readonly number[], chunkShape: readonly number[]) {
 }
 
 function tooLarge(found: number): ZarrflowError {
-  return new ZarrflowError("resource-limit", "a shard of variable data is above the limit of 2 GiB", {
+  return new ZarrflowError("resource-limit", "a shard of variable-size items exceeds the limit of 2 GiB", {
     expected: MAX_CHUNK_SIZE,
     found,
   });
@@ -270,5 +270,5 @@ function tooLarge(found: number): ZarrflowError {
 
 function asVariable(data: ChunkData): VariableData {
   if (data.kind === "variable") return data;
-  throw new ZarrflowError("codec-error", "the items do not have variable size");
+  throw new ZarrflowError("codec-error", "the items are not of variable size");
 }

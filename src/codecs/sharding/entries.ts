@@ -43,8 +43,7 @@ export class ShardIndex {
     if (this.isEmpty(chunk)) return undefined;
     const offset = this.#offset(chunk);
     const length = this.#length(chunk);
-    if (offset === EMPTY || length === EMPTY)
-      throw corrupt("an entry of the shard's index is only half empty");
+    if (offset === EMPTY || length === EMPTY) throw corrupt("an entry of the shard's index is half empty");
     const end = offset + length;
     if (end > BigInt(size)) {
       throw corrupt("the inner chunk extends beyond its shard", {

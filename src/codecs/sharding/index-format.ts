@@ -90,7 +90,7 @@ async function indexPipeline(
 ): Promise<CodecPipeline> {
   const codecs = innerCodecs(index_codecs);
   const other = codecs.find(({ name }) => !INDEX_CODECS.includes(name));
-  if (other) throw invalid(`\`${other.name}\` cannot encode a shard index, whose size must be fixed`);
+  if (other) throw invalid(`\`${other.name}\` cannot encode a shard index, because its encoded size varies`);
   return pipelineOf(codecs, { shape: [...grid, 2], dataType: { kind: "uint", size: 8 }, fillValue: null });
 }
 
@@ -109,7 +109,7 @@ function assertDepth(configuration: JsonObject): void {
   let depth = 0;
   let codecs: CodecConfig[] = [{ name: "sharding_indexed", configuration }];
   while (codecs.length > 0) {
-    if (depth++ > MAX_DEPTH) throw new ZarrflowError("resource-limit", "shards are nested too deep");
+    if (depth++ > MAX_DEPTH) throw new ZarrflowError("resource-limit", "shards are nested too deeply");
     codecs = codecs.flatMap(({ name, configuration: { codecs: inner } }) =>
       name === "sharding_indexed" ? innerCodecs(inner) : [],
     );

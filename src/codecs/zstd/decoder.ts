@@ -50,7 +50,7 @@ export function decodeZstd(decoder: ZstdDecoder, source: Uint8Array, target: Uin
     if (size === -1 && contentSize === undefined && maxSize > room) throw overrun(target.length);
     if (size === -1) throw corrupt("the zstd frame is damaged, or its checksum differs");
     if (contentSize !== undefined && size !== contentSize) {
-      throw corrupt("the zstd frame decodes to fewer bytes than it states", {
+      throw corrupt("the zstd frame decodes to fewer bytes than its stated size", {
         expected: contentSize,
         found: size,
       });
@@ -63,7 +63,7 @@ export function decodeZstd(decoder: ZstdDecoder, source: Uint8Array, target: Uin
 /** @throws `resource-limit` if a WebAssembly memory would have to hold more than `most` bytes at once. */
 export function assertHeldLimit(bytes: number, most: number): void {
   if (bytes <= most) return;
-  throw new ZarrflowError("resource-limit", "zstd takes at most 1 GiB a chunk, encoded and decoded", {
+  throw new ZarrflowError("resource-limit", "zstd supports at most 1 GiB per chunk, encoded and decoded", {
     expected: most,
     found: bytes,
   });

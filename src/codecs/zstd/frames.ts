@@ -41,9 +41,10 @@ export function zstdFrames(source: Uint8Array): ZstdFrame[] {
       continue;
     }
     if (magic >= OLD_MAGIC.first && magic <= OLD_MAGIC.last) {
-      throw new ZarrflowError("codec-error", "the frame was written by a zstd older than 0.8");
+      throw new ZarrflowError("codec-error", "the frame was written by zstd 0.7 or older");
     }
-    if (magic !== MAGIC) throw corrupt(start === 0 ? "not zstd data" : "bytes follow the last zstd frame");
+    if (magic !== MAGIC)
+      throw corrupt(start === 0 ? "not zstd data" : "extra bytes follow the last zstd frame");
     const frame = readFrame(source, words, start);
     frames.push(frame);
     start = frame.end;
@@ -69,7 +70,8 @@ function readFrame(source: Uint8Array, words: DataView, start: number): ZstdFram
   const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
   need(source, i, dictionaryBytes);
   for (const end = i + dictionaryBytes; i < end; i++) {
-    if (words.getUint8(i) !== 0) throw new ZarrflowError("codec-error", "the zstd frame needs a dictionary");
+    if (words.getUint8(i) !== 0)
+      throw new ZarrflowError("codec-error", "the zstd frame requires a dictionary");
   }
   const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >>> 6] ?? 0;
   need(source, i, sizeBytes);
@@ -77,7 +79,7 @@ function readFrame(source: Uint8Array, words: DataView, start: number): ZstdFram
   i += sizeBytes;
   if (isSingleSegment) windowSize = contentSize ?? 0;
   if (windowSize > MAX_WINDOW) {
-    throw new ZarrflowError("resource-limit", "the zstd frame asks for too large a window", {
+    throw new ZarrflowError("resource-limit", "the zstd frame requires too large a window", {
       expected: MAX_WINDOW,
       found: windowSize,
     });
@@ -124,7 +126,7 @@ function readContentSize(words: DataView, start: number, bytes: number): number 
 /** @throws `corrupt-chunk` unless `length` bytes follow `start`. */
 function need(source: Uint8Array, start: number, length: number): void {
   if (start + length <= source.length) return;
-  throw corrupt("the zstd frame is cut off", { expected: start + length, found: source.length });
+  throw corrupt("the zstd frame is truncated", { expected: start + length, found: source.length });
 }
 
 /** An implementation of zstd decoding. */

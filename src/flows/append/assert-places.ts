@@ -140,11 +140,11 @@ function elsewhere(
   expected: string | number,
   found: string | number,
 ): ZarrflowError {
-  return new ZarrflowError("differs", `${what} of the source do not continue the target`, {
+  return new ZarrflowError("differs", `${what} of the source do not continue those of the target`, {
     path,
     expected: `${expected}`,
     found: `${found}`,
-    hint: "Nothing was written. Append parts of one grid, in order, or correct what the metadata say of their place.",
+    hint: "Nothing was written. Append parts of one grid in order, or correct the positions that the metadata states.",
   });
 }
 
@@ -179,8 +179,8 @@ export async function assertImagesStay(
   }
   throw new ZarrflowError(
     "unsupported-operation",
-    `the target is one level of an image, whose other ${others.join(" and ")} would stay shorter`,
-    { path: target.path, hint: "Append an image to the image: name the groups that hold the levels." },
+    `the target is one level of an image, but the image's ${others.join(" and ")} would not grow with it`,
+    { path: target.path, hint: "Append an image to an image: name the groups that contain the levels." },
   );
 }
 
@@ -194,7 +194,7 @@ function assertNoChannels({ path, metadata: { attributes } }: ZarrGroup, dim: st
   if (!grows || !Array.isArray(channels) || channels.length === 0) return;
   throw new ZarrflowError(
     "unsupported-operation",
-    "the image describes its channels, and an append would add some that it does not describe",
+    "the image describes its channels, and the append would add channels without a description",
     { path, hint: "Remove `omero` from its metadata first (in code setAttributes)." },
   );
 }

@@ -47,13 +47,13 @@ export async function assertContinues(
       "invalid-option",
       isFirst
         ? "the source does not continue where the target ends"
-        : `the coordinate of the source is not sorted, while that of the target ${where}`,
+        : `the coordinate of the source is not sorted, but that of the target ${where}`,
       {
         path,
         expected: `${wanted} ${text(previous)}${isFirst ? ", the last value of the target" : ""}`,
         found: `${text(key)}${isFirst ? ", the first value of the source" : ""}`,
         hint: isFirst
-          ? "Append each part once, in order; `zarrflow slice` cuts off what is there already."
+          ? "Append each part once, in order. To append only the rest of a part, cut it with `zarrflow slice` first."
           : "Sort the source along the dimension first.",
       },
     );
@@ -77,12 +77,12 @@ export async function assertEqual(
   { path, source, target }: ArrayPair,
   options: Omit<CompareOptions, "path">,
 ): Promise<void> {
-  const hint = "Only arrays that have the dimension may differ: take both parts from one grid.";
+  const hint = "Only arrays that have the dimension may differ: both parts must be on the same grid.";
   if (!isComparable(source, target)) {
     const [expected, found] = [target, source].map(
       ({ dataType, shape }) => `${dataType} (${shape.join(", ")})`,
     );
-    const reason = "data type or shape of the source and of the target differ";
+    const reason = "data type or shape differs between source and target";
     throw new ZarrflowError("differs", reason, { path, expected, found, hint } as const);
   }
   const { signal } = options;
@@ -93,7 +93,7 @@ export async function assertEqual(
   const difference = await compareValues(from, to, { ...options, path });
   if (difference === undefined) return;
   const { count, first, a, b } = difference;
-  throw new ZarrflowError("differs", `${count} items of the source and of the target differ`, {
+  throw new ZarrflowError("differs", `${count} items differ between source and target`, {
     path,
     expected: `${b} at ${first.join(", ") || "its only item"}`,
     found: a,
@@ -116,11 +116,11 @@ export function assertSameKind(pair: AppendedPair): void {
     const other = from.get(what);
     if (isOfAll && what === MISSING) continue;
     if ((other?.means ?? other?.is) === means) continue;
-    throw new ZarrflowError("differs", `${what} of the source and of the target differ`, {
+    throw new ZarrflowError("differs", `${what} of source and target differ`, {
       path,
       expected: `${is ?? "none"}, as in the target`,
       found: `${other?.is ?? "none"} in the source`,
-      hint: "Nothing was written. Only a source that has the same as the target can be appended.",
+      hint: "Nothing was written. Source and target must have the same.",
     });
   }
 }
@@ -304,7 +304,7 @@ function noDimension(dim: string, arrays: readonly ZarrArray[], axes: AxesOfArra
   const known = [...names].filter((name) => name !== null);
   const hint =
     known.length === 0
-      ? "Its arrays have no dimension names: give the number of the dimension, such as 0."
+      ? "Its arrays have no dimension names: use the number of the dimension, such as 0."
       : dimensionMeant(dim, named, "The target's");
   return new ZarrflowError("invalid-option", `no array of the target has the dimension \`${dim}\``, {
     hint,
@@ -313,6 +313,6 @@ function noDimension(dim: string, arrays: readonly ZarrArray[], axes: AxesOfArra
 
 function lacks(side: string, path: string, why: string): ZarrflowError {
   return new ZarrflowError("differs", `the ${side} lacks \`${path}\`, ${why}`, {
-    hint: "Append data sets that have the same arrays, or append single arrays.",
+    hint: "Append data sets with the same arrays, or append single arrays.",
   });
 }

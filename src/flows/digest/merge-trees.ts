@@ -108,13 +108,13 @@ function mergedRuns(runs: readonly TreeCells[], path: string): TreeCells[] {
 
 function differs(path: string, cell: number | undefined): ZarrflowError {
   const what = cell === undefined ? "the array" : `cell ${cell}`;
-  return new ZarrflowError("differs", `the trees give ${what} different hashes`, { path });
+  return new ZarrflowError("differs", `the trees have different hashes for ${what}`, { path });
 }
 
 function assertTree(tree: unknown): DigestTree {
   const found = tree as Partial<DigestTree>;
   if (!isObject(tree) || found.algorithm !== TREE_ALGORITHM || !Array.isArray(found.arrays))
-    throw invalidTree(`a tree of the algorithm ${TREE_ALGORITHM} is expected`);
+    throw invalidTree(`it does not use the algorithm ${TREE_ALGORITHM}`);
   for (const array of found.arrays as readonly unknown[]) {
     if (!isArrayTree(array)) throw invalidTree("one of its arrays is not valid");
   }
@@ -151,8 +151,8 @@ function isHash(value: unknown): boolean {
 }
 
 function invalidTree(reason: string, path?: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", `this is not a tree of digests: ${reason}`, {
+  return new ZarrflowError("invalid-option", `this is not a digest tree: ${reason}`, {
     ...(path !== undefined && { path }),
-    hint: "Give what `digestTree`, or `zarrflow digest --tree --json`, returned.",
+    hint: "Pass what `digestTree` or `zarrflow digest --tree --json` returned.",
   });
 }

@@ -105,7 +105,7 @@ export function assertEncoders({ encoders: planned }: Pick<PlanFile, "encoders">
   throw new ZarrflowError("plan-mismatch", `the plan was made with another version of ${name}`, {
     expected: planned[name],
     found: here[name],
-    hint: "Use the same zarrflow and the same Node on all machines, as chunks may be compressed to other bytes; or make the plan again.",
+    hint: "Use the same zarrflow and the same Node on all machines, because others may compress chunks to different bytes; or make a new plan.",
   });
 }
 
@@ -132,11 +132,13 @@ async function documentsOf(
   const documents = new Map<string, Uint8Array>();
   const keepIfSame = ([key, size, checksum]: DocumentState, found: Uint8Array | undefined) => {
     if (found?.length !== size || crc32(found) !== checksum) {
-      throw sourceChanged("a metadata document of the source is not what the plan was made for").addContext({
-        store: store.description,
-        key,
-        hint: "Make the plan again.",
-      });
+      throw sourceChanged("a metadata document of the source has changed since the plan was made").addContext(
+        {
+          store: store.description,
+          key,
+          hint: "Make a new plan.",
+        },
+      );
     }
     documents.set(key, found);
     return size;

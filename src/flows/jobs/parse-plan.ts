@@ -71,11 +71,11 @@ function ofAnotherFormat(found: unknown): ZarrflowError {
   const isOlder = typeof found === "string" && found.startsWith("zarrflow-plan");
   return new ZarrflowError(
     "plan-mismatch",
-    isOlder ? "the plan has another format than this version runs" : "this is not a plan",
+    isOlder ? "this version cannot run plans of this format" : "this is not a plan",
     {
       expected: PLAN_FILE_FORMAT,
       found: typeof found === "string" ? found.slice(0, 40) : "no format",
-      hint: "Make it with `zarrflow plan`, with the version of zarrflow that is to run it. The output of --dry-run --json is not such a plan.",
+      hint: "Make it with `zarrflow plan` of the same version. The output of --dry-run --json is not such a plan.",
     },
   );
 }
@@ -90,7 +90,7 @@ function assertPaths({ source, target, jobs, publication }: WrittenPlan): void {
   }
   for (const [i, [path]] of jobs.entries()) {
     if (!isAtOrBelow(path, source.path) || taken.has(path)) {
-      throw notAPlan("this is outside the source, or another array's", `/plan/jobs/${i}/0`, path);
+      throw notAPlan("this is outside the source, or belongs to another array", `/plan/jobs/${i}/0`, path);
     }
     taken.add(path);
   }
@@ -118,7 +118,7 @@ function assertTemplate(
     const all = isLast ? windowsOf(job) : product(boxGrid(splitsOf(job, stage)));
     const isNone = part.tasks === 0 && parts.length === 1;
     if (part.tasks !== all && !isNone) {
-      throw notAPlan("these are other tasks than the windows of the array make", `${pointer}/tasks`);
+      throw notAPlan("the tasks do not match the windows of the array", `${pointer}/tasks`);
     }
     if (part.leaseBytes > budget.maxMemory)
       throw notAPlan("a task needs more than the memory budget", pointer);
@@ -175,7 +175,8 @@ function assertRanks(job: JobTemplate, pointer: string): void {
     const end = cycle === 0 ? length : (selection.start[d] ?? 0) + cycle;
     return items === target.shape[d] && cycle <= length && (items === 0 || last < end);
   });
-  if (!isInside) throw notAPlan("the target is not what is selected of the source", `${pointer}/selection`);
+  if (!isInside)
+    throw notAPlan("the target is not what the plan selects from the source", `${pointer}/selection`);
 }
 
 /** Checks the shape of a value from a file. @throws `plan-mismatch` with the JSON pointer of the first mismatch */
@@ -186,7 +187,7 @@ function notAPlan(reason: string, pointer: string, value?: unknown): ZarrflowErr
   return new ZarrflowError("plan-mismatch", reason, {
     pointer,
     ...(value !== undefined && { value: typeof value === "object" ? JSON.stringify(value) : String(value) }),
-    hint: "Make the plan again with `zarrflow plan`; plans are not meant to be edited.",
+    hint: "Make a new plan with `zarrflow plan`; plans are not meant to be edited.",
   });
 }
 

@@ -116,8 +116,8 @@ function assertShareable({ source, target, scratch, stages, publication, jobs }:
     new ZarrflowError("unsupported-operation", reason, { hint });
   if (target.store.kind !== "directory" && target.store.kind !== "s3") {
     throw refuse(
-      "several processes cannot write this target",
-      "Use a folder that all machines reach, or a prefix of a bucket; a zip can be made of it afterwards.",
+      "several processes cannot write to this target together",
+      "Use a folder that all machines can reach, or a prefix of a bucket; you can copy it into a zip afterwards.",
     );
   }
   if (source.store.kind === "memory" || source.store.kind === "object") {
@@ -126,27 +126,23 @@ function assertShareable({ source, target, scratch, stages, publication, jobs }:
   if (publication.existing !== undefined) throw addsToTarget();
   if (jobs.some(({ conversion }) => conversion?.map && "function" in conversion.map)) {
     throw refuse(
-      "other processes do not know a `map` that is a function",
-      'Give it as a module, such as new URL("./celsius.js", import.meta.url).',
+      "other processes cannot call a `map` that is a function",
+      'Pass it as a module, such as new URL("./celsius.js", import.meta.url).',
     );
   }
   if (stages.length < 2) return;
   if (scratch?.kind !== "directory" && scratch?.kind !== "s3") {
     throw refuse(
-      "a staged plan needs a place for scratch objects that all processes reach",
-      "Give a shared folder, or a prefix of a bucket, with --scratch; or use --strategy direct.",
+      "a staged plan needs a place for scratch objects that all processes can reach",
+      "Pass a shared folder or a prefix of a bucket with --scratch, or use --strategy direct.",
     );
   }
 }
 
 function addsToTarget(): ZarrflowError {
-  return new ZarrflowError(
-    "unsupported-operation",
-    "several processes cannot add to a target that is there",
-    {
-      hint: "Plan without --update and --if-exists skip.",
-    },
-  );
+  return new ZarrflowError("unsupported-operation", "several processes cannot add to an existing target", {
+    hint: "Plan without --update and --if-exists skip.",
+  });
 }
 
 /** Absolute paths on any system. */

@@ -53,7 +53,7 @@ export async function runShare(file: PlanFile, options: ShareOptions): Promise<R
     const ran = await runStage(file, { stage, index, count }, running);
     report = report === undefined ? ran : sumOf(report, ran);
   }
-  if (report === undefined) throw new RangeError("a plan has one stage at least");
+  if (report === undefined) throw new RangeError("a plan has at least one stage");
   return report;
 }
 
@@ -217,7 +217,7 @@ function undone(
   const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
   return new ZarrflowError("tasks-undone", `${what} of stage ${stage + 1} are not done`, {
     found: `task index ${named}${more} of ${count}`,
-    hint: `Run \`zarrflow run PLAN --stage ${stage + 1} --task-index I --task-count ${count}\` for each of these, or submit the job again: what is done is skipped.`,
+    hint: `Run \`zarrflow run PLAN --stage ${stage + 1} --task-index I --task-count ${count}\` for each of these, or resubmit the job: finished tasks are skipped.`,
   });
 }
 

@@ -69,12 +69,12 @@ export async function dataSetOf(
   if (spatial.length === 0) {
     throw new ZarrflowError(
       "invalid-option",
-      "the group has neither an image nor arrays with spatial dimensions",
+      "the group contains neither an image nor arrays with spatial dimensions",
       {
         path: root.path,
         expected: "OME-Zarr metadata, or dimensions such as latitude and longitude, or y and x",
         found: [...dimensions].join(", ") || "no dimension names",
-        hint: "Name one array, with --axes where its dimensions have other names.",
+        hint: "Name one array; if its dimensions have other names, add --axes.",
       },
     );
   }

@@ -72,11 +72,11 @@ export async function imageOf(
   const described = describedAxes(image, array);
   const names = described.map(({ name }) => String(name));
   if (axes !== undefined && axes !== names.join("")) {
-    throw new ZarrflowError("invalid-option", "the image states other axes", {
+    throw new ZarrflowError("invalid-option", "the image states different axes", {
       path: group.path,
       expected: names.join(""),
       found: axes,
-      hint: "Leave out --axes (in code axes), which names the axes of an array that is no image.",
+      hint: "Omit --axes (in code axes), which is only for arrays that are not part of an image.",
     });
   }
   const rank = array.shape.length;
@@ -101,7 +101,7 @@ async function openLevel(
   const path = joinKey(group.path, level.path);
   const array = await openNode(store, path, { ...reading, spec, zarrFormat: layout.zarrFormat, signal });
   if (array?.kind === "array") return array;
-  throw new ZarrflowError("not-found", "the first level of the image is not there", { path });
+  throw new ZarrflowError("not-found", "the first level of the image does not exist", { path });
 }
 
 /** The axes of an image as stated, which must match its array. @throws `invalid-metadata` */
@@ -111,7 +111,7 @@ function describedAxes(image: Multiscale, array: ZarrArray): JsonObject[] {
   const isElsewhere = stored?.some((name, d) => name !== names[d] && name !== null && names.includes(name));
   if (names.length !== array.shape.length || isElsewhere) {
     const dimensions = array.dimensionNames?.map((name) => name ?? "(no name)").join(", ");
-    throw new ZarrflowError("invalid-metadata", "the axes of the image are not those of its array", {
+    throw new ZarrflowError("invalid-metadata", "the axes of the image do not match those of its array", {
       path: array.path,
       expected: dimensions ?? `${array.shape.length} axes`,
       found: names.join(", ") || "axes without distinct names",
@@ -131,7 +131,7 @@ function assertCarried({ path }: ZarrGroup, { stated }: Multiscale): void {
   if (other === undefined) return;
   throw new ZarrflowError(
     "unsupported-operation",
-    `transformations of the image lead to \`${other}\`, which a pyramid does not have`,
+    `transformations of the image lead to \`${other}\`, which pyramids do not support`,
     { path, hint: "Copy the image without these `coordinateTransformations` first." },
   );
 }
@@ -142,26 +142,26 @@ function imageOfArray(array: ZarrArray, given: string | undefined): Image {
   const axes = given ? [...given] : areKnown ? names : names ? undefined : [...axesByRank(array)];
   const rank = array.shape.length;
   if (!(axes?.length === rank && areAxesOfImage(axes))) {
-    throw new ZarrflowError("invalid-option", "the axes of the image are not known", {
+    throw new ZarrflowError("invalid-option", "the axes of the image are unknown", {
       path: array.path,
       expected:
         rank < 2 || rank > 5
           ? "an array of 2 to 5 dimensions"
-          : `${rank} of t, c, z, y, x, in this order, two or three of them z, y, x`,
+          : `${rank} of t, c, z, y, x, in this order, including two or three of z, y, x`,
       found: given ?? array.dimensionNames?.map((name) => name ?? "(no name)").join(", ") ?? "no names",
       hint:
         rank < 2 || rank > 5
           ? "Name an image, one of its arrays, or the group of a geographic data set."
-          : "Give them with --axes (in code axes), such as tyx; of a geographic data set name the group.",
+          : "Pass them with --axes (in code axes), such as tyx. For a geographic data set name the group.",
     });
   }
   const stored = names?.filter((name, d) => Object.hasOwn(TYPES, name) && name !== axes[d]) ?? [];
   if (given && stored.length > 0) {
-    throw new ZarrflowError("invalid-option", "the array names its dimensions otherwise", {
+    throw new ZarrflowError("invalid-option", "the dimensions of the array have different names", {
       path: array.path,
       expected: array.dimensionNames?.map((name) => name ?? "(no name)").join(", "),
       found: given,
-      hint: "Leave out --axes (in code axes), which gives axes to dimensions of other names.",
+      hint: "Omit --axes (in code axes), which is only for arrays that do not name their axes.",
     });
   }
   return {
@@ -215,7 +215,7 @@ export function versionOfPyramid({ words, array }: Image, to: "v2" | "v3"): "0.4
   if (words !== "0.6") return V2_VERSION;
   throw new ZarrflowError("unsupported-operation", "OME-Zarr 0.6 has no counterpart in Zarr v2", {
     path: array.path,
-    hint: "Leave out --to v2 (in code to): the pyramid is Zarr v3 then.",
+    hint: "Omit --to v2 (in code to) to write the pyramid as Zarr v3.",
   });
 }
 

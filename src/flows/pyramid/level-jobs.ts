@@ -64,9 +64,9 @@ type PlanOptions = Pick<PyramidOptions, "factor" | "method" | "axes" | "codec" |
 export async function planPyramid(root: ZarrNode, place: string, options: PlanOptions): Promise<PyramidPlan> {
   const { to = root.layout.zarrFormat } = options;
   if (to !== "v2" && to !== "v3") {
-    throw new ZarrflowError("unsupported-operation", "pyramids are Zarr v2 or v3", {
+    throw new ZarrflowError("unsupported-operation", "pyramids can be written only as Zarr v2 or v3", {
       found: to,
-      hint: "Choose the format with --to v3 (in code to).",
+      hint: "Set the format with --to v3 (in code to).",
     });
   }
   const image = await imageOf(root, options);
@@ -214,7 +214,7 @@ async function jobOf(
   if (method !== undefined && numbers === undefined) {
     throw new ZarrflowError(
       "unsupported-operation",
-      `pyramids are made of numbers, not of ${array.dataType}`,
+      `pyramids can be built only from numbers, not from ${array.dataType}`,
       {
         path: array.path,
         hint: "Copy the source without this array first: `zarrflow copy SRC DST --exclude NAME`.",
@@ -267,9 +267,9 @@ export async function assertMayBeDataSet(group: ZarrGroup, { axes, signal }: Rea
     });
   }
   if (axes === undefined) return;
-  throw new ZarrflowError("invalid-option", "axes are of an array, and this is a group without an image", {
+  throw new ZarrflowError("invalid-option", "axes apply to arrays, and this is a group without an image", {
     path: group.path,
-    hint: "Name one array, or leave out --axes (in code axes): the arrays of a data set name their dimensions.",
+    hint: "Name one array, or omit --axes (in code axes): the arrays of a data set name their dimensions.",
   });
 }
 

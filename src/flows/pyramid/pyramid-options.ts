@@ -74,7 +74,7 @@ export function factorsOf(
     if (spatial.includes(name) || (value === 1 && dimensions.includes(name))) continue;
     const meant = nearestName(name, spatial);
     const reason = dimensions.includes(name)
-      ? `dimension \`${name}\` is not spatial: it has no factor but 1`
+      ? `dimension \`${name}\` is not spatial: its factor must be 1`
       : `there is no dimension \`${name}\``;
     throw new ZarrflowError("invalid-option", reason, {
       hint: meant ? `Did you mean \`${meant}\`?` : `Spatial dimensions are ${spatial.join(", ")}.`,
@@ -94,7 +94,7 @@ function parseFactor(text: string): number | Record<string, number> {
     const [, name = "", number = ""] = /^\s*(.+?)\s*=\s*(\d+)\s*$/.exec(part) ?? [];
     if (name === "") {
       throw new ZarrflowError("invalid-option", `\`${part}\` is not a factor`, {
-        hint: "Write a number for all spatial dimensions, such as 2, or one for each: z=1,y=2,x=2.",
+        hint: "Write one number for all spatial dimensions, such as 2, or one for each: z=1,y=2,x=2.",
       });
     }
     factors[name] = Number(number);
@@ -157,7 +157,7 @@ export function levelShapes(
   if (factors.every((factor) => factor === 1) && unnamed.length > 0) {
     throw new ZarrflowError(
       "invalid-option",
-      "axes not named in the factor keep their length: the pyramid has one level",
+      "axes without a factor keep their length, so the pyramid has only one level",
       {
         path,
         hint: `Add ${unnamed.map((name) => `${name}=2`).join(",")} to --factor (in code factor).`,
@@ -167,17 +167,17 @@ export function levelShapes(
   if (factors.every((factor) => factor === 1)) {
     throw new ZarrflowError(
       "invalid-option",
-      "with a factor of 1 nothing shrinks: the pyramid has one level",
+      "with a factor of 1 nothing shrinks, so the pyramid has only one level",
       {
         path,
-        hint: "Give a factor of 2 or more with --factor (in code factor).",
+        hint: "Use a factor of 2 or more with --factor (in code factor).",
       },
     );
   }
-  const reason = "each dimension that shrinks is one chunk already: the pyramid has one level";
+  const reason = "each shrinking dimension already fits one chunk, so the pyramid has only one level";
   throw new ZarrflowError("invalid-option", reason, {
     path,
-    hint: "Give the number of levels with --levels (in code levels), such as 3.",
+    hint: "Set the number of levels with --levels (in code levels), such as 3.",
   });
 }
 

@@ -99,7 +99,7 @@ function assertGridsChange(
   };
   if (asked.length === 0 || arrays.some(changesGrid)) return;
   throw new ZarrflowError("invalid-option", `the ${asked.join(" and ")} do not change any array`, {
-    hint: `Every selected array has them already. Omit ${asked.map((name) => `--${name}`).join(" and ")}; \`zarrflow copy\` copies without them.`,
+    hint: `Every selected array already has them. Omit ${asked.map((name) => `--${name}`).join(" and ")}; \`zarrflow copy\` copies without them.`,
   });
 }
 
@@ -307,7 +307,7 @@ export function valuesAsked(
   if (!isRecord(option))
     throw invalidOption(
       "invalid value for the option `arrays`",
-      "an object of changes, whose members are names and globs of arrays",
+      "an object whose members are names or globs of arrays",
       option,
     );
   const asked = new Map<string, AskedValues>();
@@ -334,7 +334,7 @@ export function valuesAsked(
   }
   const all = [...asked.values()];
   if (all.some(({ overflow }) => overflow === "clamp") && !all.some(mayOverflow))
-    throw withoutEffect({ option: "overflow" }, "no value becomes another one");
+    throw withoutEffect({ option: "overflow" }, "no value changes");
   return asked;
 }
 
@@ -350,12 +350,12 @@ function noneMeant(
   if (matched.length > 0) {
     return new ZarrflowError(
       "invalid-option",
-      `\`${selector}\` matches only coordinates, arrays that others name, and arrays that hold no numbers`,
-      { hint: "Give the name of an array to change it all the same." },
+      `\`${selector}\` matches only coordinates, arrays that others refer to, and arrays without numbers`,
+      { hint: "To change such an array anyway, give its exact name." },
     );
   }
   const near = nearestName(selector, names);
-  return new ZarrflowError("invalid-option", `\`arrays\` names \`${selector}\`, which no array is called`, {
+  return new ZarrflowError("invalid-option", `\`arrays\` names \`${selector}\`, but there is no such array`, {
     hint: near ? `Did you mean \`${near}\`?` : `The arrays are ${names.join(", ") || "none"}.`,
   });
 }

@@ -188,7 +188,7 @@ function invalid(
     ...(path !== undefined && { path }),
     hint: meant
       ? `Did you mean \`${meant}\`?`
-      : "Write time=744,lat=11,lon=7 or 744,11,7; -1 is the whole dimension, auto what makes 16MB. A size such as 100MB stands alone.",
+      : "Write time=744,lat=11,lon=7 or 744,11,7; -1 is the whole dimension, auto the size that gives chunks of 16MB. A chunk size such as 100MB stands alone.",
   });
 }
 
@@ -359,7 +359,7 @@ function chunksRequests(chunks: ChunksInput): ChunksRequests {
   if (all.length > 1) {
     throw invalidSelector(
       "chunks for all arrays are given more than once",
-      "Put them into one (time=744,lat=11), or name the array for others (t2m:time=-1).",
+      "Combine them (time=744,lat=11), or name the array that the others are for (t2m:time=-1).",
     );
   }
   const selected = parsed.flatMap(({ selector, asked }) =>
@@ -418,7 +418,7 @@ function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selecto
   if (asked.by !== "name")
     return invalidSelector(
       `${those} has ${asked.by === "order" ? asked.sizes.length : "such"} dimensions`,
-      "Give as many sizes as the arrays have dimensions.",
+      "Give one size per dimension of the arrays.",
     );
   const names = Object.keys(asked.sizes);
   const known = dimensionsOf(arrays);
@@ -427,7 +427,7 @@ function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selecto
   if (stranger === undefined && names.length > 1)
     return invalidSelector(
       reason,
-      'With --match any (in code match: "any") those that have one of them are meant.',
+      'Use --match any (in code match: "any") for arrays that have at least one of them.',
     );
   const whose = selector === undefined ? "The group's" : "The arrays'";
   return invalidSelector(reason, dimensionMeant(stranger ?? "", arrays, whose));
@@ -441,7 +441,7 @@ function noArray(
   const isDimension = dimensionsOf(arrays).includes(name);
   const meant = isDimension && asked.by === "order" ? `${name}=${asked.sizes}` : undefined;
   if (root.kind === "array") {
-    const reason = `\`${name}:\` names an array of a group, but the source is one array`;
+    const reason = `\`${name}:\` names an array of a group, but the source is a single array`;
     return invalidSelector(reason, "Give only the sizes.", meant);
   }
   const paths = arrays.map(({ path }) => belowPath(root.path, path));
@@ -467,8 +467,8 @@ function coordinateOrDimension(path: string, asked: AskedChunks): ZarrflowError 
   const size = asked.by === "order" ? asked.sizes : "";
   const dimension = `${lastName(path)}=${size}`;
   return invalidSelector(
-    `\`${path}:${size}\` names only the array \`${path}\`, which is the coordinate of a dimension of other arrays`,
-    `Write \`${dimension}\` for the dimension, or \`${path}:${dimension}\` for that array alone.`,
+    `\`${path}:${size}\` names only the array \`${path}\`, which is a coordinate; the dimension has the same name`,
+    `Write \`${dimension}\` for the dimension, or \`${path}:${dimension}\` for only that array.`,
   );
 }
 

@@ -135,7 +135,7 @@ export async function planFlow(
 
 /** Adds a hint for a missing source with Zarr at the target: the two may be swapped. */
 function swapped({ reason, details }: ZarrflowError): ZarrflowError {
-  const hint = "The target exists, and the source does not: are the two swapped?";
+  const hint = "The target exists but the source does not: did you swap them?";
   return new ZarrflowError("not-found", reason, {
     ...details,
     hint: [details.hint, hint].filter(Boolean).join(" "),
@@ -170,7 +170,7 @@ async function sliceOf(array: ZarrArray, options: PlanningOptions): Promise<Slic
   if (include.length > 0) {
     throw new ZarrflowError("invalid-option", "`include` applies only to a slice of a group", {
       path: array.path,
-      hint: "Slice the group that the array is in, or omit --include.",
+      hint: "Slice the group that contains the array, or omit --include.",
     });
   }
   if (!companions) return undefined;

@@ -136,7 +136,7 @@ const NEARLY = 1e-6;
  */
 export function selectionOfLevel({ path, axes }: SlicedLevel, of: Selection): Selection {
   if (of.cycle || of.shift) {
-    throw new ZarrflowError("unsupported-operation", "the levels of an image are not sliced across a seam", {
+    throw new ZarrflowError("unsupported-operation", "levels of an image cannot be sliced across a seam", {
       path,
       hint: "Slice one level instead of the image.",
     });
@@ -166,17 +166,17 @@ export function selectionOfLevel({ path, axes }: SlicedLevel, of: Selection): Se
 
 function assertNotEmpty(path: string, { shape }: Selection, whole: readonly number[]): void {
   if (!shape.some((n, d) => n === 0 && whole[d] !== 0)) return;
-  throw new ZarrflowError("invalid-selection", "the slice leaves no items of the image", {
+  throw new ZarrflowError("invalid-selection", "the slice would leave no items of the image", {
     path,
     found: `${whole.join(" x ")} items become ${shape.join(" x ")}`,
-    hint: "Give ranges whose start is before their stop.",
+    hint: "Use ranges that start before they stop.",
   });
 }
 
 function otherLength(path: string, name: string, length: number, expected: number): ZarrflowError {
   return new ZarrflowError(
     "invalid-selection",
-    `a level of an image is not as long as its scale says along ${name}`,
+    `the length of a level of the image along ${name} does not match its scale`,
     {
       path,
       expected: `about ${Math.round(expected)} items`,

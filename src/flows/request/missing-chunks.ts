@@ -74,7 +74,7 @@ export async function missingChunks({
       const count = found.chunks.toLocaleString("en");
       losses.add(
         "/fill_value",
-        `${count} missing chunks would be written, because the fill value differs in ${to}`,
+        `${count} missing chunks would have to be written, because the fill value differs in ${to}`,
       );
     }
     losses.check(to, node.path);

@@ -41,7 +41,8 @@ export function readingWarnings(nodes: readonly ZarrNode[], root: ZarrNode): Nod
     const isFound = node.reading.v2?.separator === "/" && root.reading.v2 === undefined;
     const finding = isFound && node.findings.find(({ pointer }) => pointer === POINTER);
     if (!finding) return doubts;
-    const hint = "The target states its separator. Use `--v2-separator /` to give the source's.";
+    const hint =
+      "The target states its separator. If this is wrong, pass the source's with `--v2-separator /`.";
     return [{ message: finding.message, ...about, hint }, ...doubts];
   });
 }
@@ -62,7 +63,7 @@ export async function readableArray(
   const found = await withChunkSeparator(array, { signal });
   const finding = found !== array && found.findings.find(({ pointer }) => pointer === POINTER);
   if (finding) {
-    const hint = "A copy states its separator. Use `--v2-separator /` to give this array's.";
+    const hint = "A copy states its separator. If this is wrong, pass this array's with `--v2-separator /`.";
     onEvent?.({ type: "warning", message: finding.message, ...aboutNode(root, array), hint });
   }
   for (const warning of valueWarnings(array, aboutNode(root, array)))
@@ -87,7 +88,7 @@ export function copiedWarning(path: string, error: ZarrflowError): NodeWarning {
   return {
     ...(path !== "" && { path }),
     message: `this is copied byte for byte, because it cannot be decoded here: ${error.reason}`,
-    hint: "Leave it out with --exclude.",
+    hint: "Skip it with --exclude.",
   };
 }
 
@@ -95,7 +96,7 @@ export function copiedWarning(path: string, error: ZarrflowError): NodeWarning {
 export function skippedWarning(root: ZarrNode, { path, error }: Omit<BrokenNode, "kind">): NodeWarning {
   return {
     path: belowPath(root.path, path),
-    message: `this is left out, because it cannot be decoded here: ${error.reason}`,
+    message: `this is skipped, because it cannot be decoded here: ${error.reason}`,
   };
 }
 
@@ -168,14 +169,10 @@ export async function otherFormatOf(
   },
 ): Promise<OtherFormat | undefined> {
   if (isConverted) {
-    throw new ZarrflowError(
-      "invalid-option",
-      "the documents of one format only are written in a conversion",
-      {
-        path: root.path,
-        hint: "Omit --keep-formats (in code keepFormats), or --to.",
-      },
-    );
+    throw new ZarrflowError("invalid-option", "a conversion writes documents of only one format", {
+      path: root.path,
+      hint: "Omit --keep-formats (in code keepFormats), or --to.",
+    });
   }
   const name = otherFormatName(root.layout.zarrFormat);
   if (name === undefined) return undefined;

@@ -44,7 +44,7 @@ interface StartedRun {
   readonly plan: Plan;
 }
 
-const ONLY_RANGES = "all labels are ranges, which take the items between their ends";
+const ONLY_RANGES = "all labels are ranges, which select the items between their ends";
 
 /** A rule that finds an option without effect. */
 interface EffectRule<Known> extends IdleOption {
@@ -66,16 +66,16 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     fails: true,
     reason: ({ options: { shards }, plan }) =>
       shards !== undefined && !isNoShards(shards) && plan.publication.zarrFormat !== "v3"
-        ? `the target is ${plan.publication.zarrFormat}, and only v3 has shards`
+        ? `the target is ${plan.publication.zarrFormat}, but only v3 has shards`
         : undefined,
-    instead: 'Write v3, with --to v3 (in code to: "v3"), or omit it.',
+    instead: 'Write v3 with --to v3 (in code to: "v3"), or omit it.',
   },
   {
     option: "match",
     fails: true,
     reason: ({ options: { match, chunks, shards }, root }) => {
       if (match === undefined) return undefined;
-      if (root.kind === "array") return "the source is one array";
+      if (root.kind === "array") return "the source is a single array";
       return namesDimensions(chunks) || namesDimensions(shards)
         ? undefined
         : "no chunks or shards name dimensions";
@@ -103,9 +103,11 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     reason: ({ options: { companions = true, include = [], slice }, root }) => {
       if (companions || include.length > 0 || (root.kind === "array" && slice !== undefined))
         return undefined;
-      return root.kind === "array" ? "one array is taken, and nothing with it" : "everything is taken";
+      return root.kind === "array"
+        ? "only one array is taken, without companions"
+        : "everything is taken anyway";
     },
-    instead: "Name arrays with --include (in code include), or omit it.",
+    instead: "Select arrays with --include (in code include), or omit it.",
   },
   {
     option: "allowLoss",
@@ -122,7 +124,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
       const unknown = allowLoss.filter((pointer) => !mayName(pointer, taken));
       return unknown.length === 0 ? undefined : `no node has ${unknown.join(", ")}`;
     },
-    instead: "Name what the error about the loss lists.",
+    instead: "Use the pointers that the error about the loss lists.",
   },
   {
     option: "storeProfile",
@@ -134,22 +136,22 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
         .flat()
         .find((text) => !profiledSides(text).some((side) => isRemote(stores[side])));
       if (idle === undefined) return undefined;
-      return `\`${idle}\` is about ${listed(profiledSides(idle))}, and none of these is over a network`;
+      return `\`${idle}\` is about ${listed(profiledSides(idle))}, none of which is on a network`;
     },
   },
   {
     option: "strategy",
     fails: false,
     reason: ({ options: { strategy }, plan }) =>
-      strategy === "staged" && keepsGrids(plan) ? "no array gets other chunks" : undefined,
+      strategy === "staged" && keepsGrids(plan) ? "no array gets new chunks" : undefined,
   },
   {
     option: "scratch",
     fails: false,
     reason: ({ options: { scratch, strategy }, plan }) => {
       if (scratch === undefined) return undefined;
-      if (strategy === "direct") return "the strategy `direct` makes no scratch objects";
-      return keepsGrids(plan) ? "no array gets other chunks" : undefined;
+      if (strategy === "direct") return "the strategy `direct` writes no scratch objects";
+      return keepsGrids(plan) ? "no array gets new chunks" : undefined;
     },
   },
   {
@@ -169,14 +171,14 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     fails: false,
     reason: ({ options: { threads = 1 }, plan, singleThreadReason }) => {
       if (threads === 1) return undefined;
-      return copiesAll(plan) ? "all chunks are copied as they are" : singleThreadReason;
+      return copiesAll(plan) ? "all chunks are copied unchanged" : singleThreadReason;
     },
   },
   {
     option: "writeEmptyChunks",
     fails: false,
     reason: ({ options: { writeEmptyChunks }, plan }) =>
-      writeEmptyChunks && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
+      writeEmptyChunks && copiesAll(plan) ? "all chunks are copied unchanged" : undefined,
   },
   {
     option: "v2.separator",
@@ -245,7 +247,7 @@ const STARTED: readonly EffectRule<StartedRun>[] = [
     fails: false,
     reason: ({ options: { resume }, plan }) =>
       resume && plan.publication.existing === "update"
-        ? "an update always continues where it was"
+        ? "an update always continues where it stopped"
         : undefined,
   },
 ];
@@ -259,7 +261,7 @@ export function plannedEffects(known: PlannedFlow): NodeWarning[] {
   const malformed = known.options.allowLoss?.find((pointer) => !pointer.startsWith("/"));
   if (malformed !== undefined) {
     throw new ZarrflowError("invalid-option", `\`${malformed}\` in \`allowLoss\` is not a JSON pointer`, {
-      hint: `Write /${malformed}, or what the error about the loss lists.`,
+      hint: `Write /${malformed}, or use a pointer that the error about the loss lists.`,
     });
   }
   const stores = [known.source, known.plan.target.store, known.scratch];

@@ -103,7 +103,7 @@ export async function planConversion(
 /** @throws `invalid-option` for an array of items other than numbers and times */
 function numbersOf({ path, metadata: { dataType } }: ZarrArray): NumberDataType {
   if (isNumber(dataType)) return dataType;
-  throw new ZarrflowError("invalid-option", "only values that are numbers or times can be converted", {
+  throw new ZarrflowError("invalid-option", "only numbers and times can be converted", {
     path,
     found: describeDataType(dataType),
   });
@@ -119,18 +119,18 @@ function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): NumberData
   const { dataType, decode } = decoderOf(array, { decode: true });
   if (decode === undefined) {
     if (!isNamed || pack !== undefined) return undefined;
-    throw new ZarrflowError("invalid-option", "the values are not packed, and none is missing", {
+    throw new ZarrflowError("invalid-option", "the values are not packed, and none are missing", {
       path,
       hint: "Omit --unpack (in code unpack) for this array.",
     });
   }
   if (isReal(dataType)) return dataType;
   if (!isNamed) return undefined;
-  throw new ZarrflowError("invalid-option", "the values do not mean numbers", {
+  throw new ZarrflowError("invalid-option", "the values do not represent numbers", {
     path,
     expected: "numbers",
     found: dataType.kind === "string" ? "text" : describeDataType(dataType),
-    hint: `Its type is ${describeDataType(metadata.dataType)}: change it by dataType alone.`,
+    hint: `Its type is ${describeDataType(metadata.dataType)}: use only dataType to change it.`,
   });
 }
 
@@ -139,7 +139,7 @@ function newType({ dataType, pack }: AskedValues, before: NumberDataType): Numbe
   if (pack !== undefined) {
     if (dataType !== undefined) {
       throw new ZarrflowError("invalid-option", "`pack` cannot be combined with `dataType`", {
-        hint: "Omit `dataType`: `pack` names the type.",
+        hint: "Omit `dataType`: `pack` sets the type.",
       });
     }
     return packedType(pack);
@@ -147,7 +147,7 @@ function newType({ dataType, pack }: AskedValues, before: NumberDataType): Numbe
   if (dataType === undefined) return before;
   const { dataType: to } = parseDataTypeOption(dataType);
   if (isNumber(to)) return to;
-  throw new ZarrflowError("invalid-option", "values can only become numbers or times", {
+  throw new ZarrflowError("invalid-option", "values can be converted only to numbers or times", {
     found: describeDataType(to),
   });
 }
@@ -221,7 +221,7 @@ function newFill(
     path,
     expected: type,
     found: `${converted.value}`,
-    hint: "Give a new one with `fillValue` (--fill-value).",
+    hint: "Set a new one with `fillValue` (--fill-value).",
   });
 }
 
@@ -333,14 +333,10 @@ function newAttributes(
   }
   if (unpack) return { ...otherNames(attributes, [...PACKING, ...STORED]), ...(replaceMissing && marked) };
   if (packingOf(from, attributes)?.reread && !map) {
-    throw new ZarrflowError(
-      "unsupported-operation",
-      "the values are integers of the other sign by `_Unsigned`",
-      {
-        path,
-        hint: "Convert what they mean with --unpack (in code unpack: true).",
-      },
-    );
+    throw new ZarrflowError("unsupported-operation", "`_Unsigned` changes the sign of these integers", {
+      path,
+      hint: "Convert the decoded values with --unpack (in code unpack: true).",
+    });
   }
   const recast = recastAttributes(attributes, from, to, format);
   return replaceMissing
@@ -440,9 +436,9 @@ export async function valueRange(
   }
   if (least > largest) return undefined;
   if (Number.isFinite(least) && Number.isFinite(largest)) return [least, largest];
-  throw new ZarrflowError("invalid-option", "values that are infinite cannot be packed", {
+  throw new ZarrflowError("invalid-option", "infinite values cannot be packed", {
     path: array.path,
-    hint: 'Give scale and offset, with `overflow: "clamp"`, or replace them with `map`.',
+    hint: 'Set scale and offset and `overflow: "clamp"`, or replace infinite values with `map`.',
   });
 }
 

@@ -149,7 +149,7 @@ function byDepth(a: ZarrNode, b: ZarrNode): number {
 }
 
 function tooMany({ path }: ZarrArray): ZarrflowError {
-  return new ZarrflowError("resource-limit", `the array names more than ${MAX_LOOKED_UP} others`, {
+  return new ZarrflowError("resource-limit", `the array refers to more than ${MAX_LOOKED_UP} others`, {
     path,
     hint: "Slice it alone, with --alone (in code companions: false).",
   });

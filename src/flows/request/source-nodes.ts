@@ -69,7 +69,7 @@ export async function sourceNodes(
         warnings.push(copiedWarning(below, node.error));
         continue;
       }
-      if (isTaken) throw node.error.addContext({ hint: "Leave it out with --exclude." });
+      if (isTaken) throw node.error.addContext({ hint: "Skip it with --exclude." });
       excluded.push(node.path);
       warnings.push(leftOutWarning(root, node));
     }
@@ -92,8 +92,8 @@ export async function sourceNodes(
 function leftOutWarning(root: ZarrNode, { path, error }: BrokenNode): NodeWarning {
   return {
     path: isAtOrBelow(path, root.path) ? belowPath(root.path, path) : path,
-    message: `this cannot be read, and is left out with all below it: ${error.message}`,
-    hint: "Name it with --exclude if it is to be left out.",
+    message: `this cannot be read and is skipped, with everything below it: ${error.message}`,
+    hint: "Name it with --exclude to skip it without this warning.",
   };
 }
 
@@ -185,7 +185,7 @@ export async function unmatchedGlobs(
   return [...unmatched].map(({ glob, name, matches }) => {
     const areExcluded = name === "include" && [...paths, ...leftOut].some(matches);
     const message = areExcluded
-      ? `all that \`${glob}\` includes is excluded`
+      ? `everything that \`${glob}\` includes is excluded`
       : `nothing matches the glob \`${glob}\` to ${name}`;
     const hint = areExcluded ? "Omit one of the two." : hintFor(glob, paths);
     if (name === "include" && (areAllUnmatched || !/[*?[{]/.test(glob))) {
@@ -233,6 +233,6 @@ function hintFor(glob: string, paths: readonly string[]): string {
   const near = nearestName(glob, glob.includes("/") ? paths : paths.map(lastName));
   const meant = near ?? paths.find((path) => lastName(path) === name);
   if (meant !== undefined) return `Did you mean \`${meant}\`?`;
-  if (paths.length === 0) return "The source has no arrays and groups below it.";
+  if (paths.length === 0) return "The source has no arrays or groups below it.";
   return `Its arrays and groups are ${firstOf(paths)}.`;
 }

@@ -32,7 +32,7 @@ const NEAR = 16;
 const BUDGET_PART = 16;
 
 /**
- * Returns the requests in flight for each store of a flow. The default for a server is the initial limit of the
+ * Returns the requests in flight per store of a flow. The default for a server is the initial limit of the
  * adaptive mode.
  */
 export function usualConcurrency(
@@ -258,7 +258,7 @@ function parseProfile(text: string): Partial<StoreProfile> & { readonly sides: r
 
 function notProfile(text: string): ZarrflowError {
   return new ZarrflowError("invalid-option", `${JSON.stringify(text)} is not a store profile`, {
-    expected: "milliseconds of a request, bytes in a second, or both",
-    hint: "Write 30ms, 100MB/s or 30ms,100MB/s; source=30ms is for the source alone, target= and scratch= likewise.",
+    expected: "the duration of a request, bytes per second, or both",
+    hint: "Write 30ms, 100MB/s or 30ms,100MB/s; source=30ms sets it for the source only, and target= and scratch= do the same.",
   });
 }

@@ -201,8 +201,8 @@ async function coordinatesAbove(
   const names = above.map((name) => `\`${name}\``).join(", ");
   return [
     {
-      message: `coordinates in a group above this one are not in the slice: ${names}`,
-      hint: "Slice one array, which takes them along, or the group above with --include (in code include).",
+      message: `the slice does not include coordinates in a group above this one: ${names}`,
+      hint: "Slice a single array, which includes them, or slice the group above with --include (in code include).",
     },
   ];
 }
@@ -217,13 +217,13 @@ function takenWholeWarnings(
   if (isStrict && first) {
     throw new ZarrflowError("invalid-selection", first.reason, {
       path: first.path,
-      hint: "Leave it out with --exclude, or omit --strict to take it whole.",
+      hint: "Skip it with --exclude, or omit --strict to copy it whole.",
     });
   }
   return takenWhole.map(({ path, reason }) => ({
     path: belowPath(root.path, path),
-    message: `this is not sliced, but taken whole: ${reason}`,
-    hint: "Slice it by itself, or leave it out with --exclude. --strict rejects such a slice.",
+    message: `this is copied whole, not sliced: ${reason}`,
+    hint: "Slice it separately, or skip it with --exclude. --strict rejects such a slice.",
   }));
 }
 
@@ -250,8 +250,8 @@ function filterWarnings(root: ZarrNode, conversions: ReadonlyMap<string, ArrayCo
       ? []
       : {
           path: belowPath(root.path, path),
-          message: `the data type is new, and filters of the old one are left out: ${names.join(", ")}`,
-          hint: "State the codecs of the new type with --codec, such as --codec delta,zstd:5.",
+          message: `the data type is new, and filters of the old one are dropped: ${names.join(", ")}`,
+          hint: "Set the codecs for the new type with --codec, such as --codec delta,zstd:5.",
         },
   );
 }

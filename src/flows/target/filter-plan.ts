@@ -76,11 +76,11 @@ function assertVerbatim({ publication, jobs }: Plan): void {
   const isConverted = publication.from !== publication.zarrFormat;
   if (!isConverted && !publication.copyKeys) {
     throw new ZarrflowError("unsupported-operation", "an update needs a source that can list its keys", {
-      hint: "Web servers cannot. Replace the target, with --if-exists replace (in code ifExists), or copy from a store that can.",
+      hint: "Web servers cannot. Replace the target with --if-exists replace (in code ifExists), or copy from a store that can.",
     });
   }
   if (isConverted || jobs.some(({ tasks }) => tasks > 0)) {
-    throw new ZarrflowError("invalid-option", "an update copies keys as they are and cannot change them", {
+    throw new ZarrflowError("invalid-option", "an update copies keys unchanged and cannot convert them", {
       hint: "Replace the target, or omit the options that change arrays.",
     });
   }
@@ -169,12 +169,12 @@ export function assertSameLengths(
   const { name, a, b } = conflict;
   throw new ZarrflowError(
     "differs",
-    `the target has another length of the dimension ${JSON.stringify(name)} than what is added`,
+    `the dimension ${JSON.stringify(name)} has a different length in the target than in the added arrays`,
     {
       path: b.path,
       expected: `${a.length} items, as in ${a.path}`,
       found: `${b.length} items`,
-      hint: "Add it to another target, cut it to the same length (slice), or replace the target.",
+      hint: "Slice it to the same length first, replace the target, or choose another one.",
     },
   );
 }

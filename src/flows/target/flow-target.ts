@@ -58,10 +58,14 @@ export function withFormatOf<O extends Pick<Changes, "to">>(to: FlowTarget, opti
   const zarrFormat = typeof target === "string" ? parseStoreUrl(target).zarrFormat : undefined;
   if (zarrFormat === undefined || options.to === zarrFormat) return options;
   if (options.to === undefined) return { ...options, to: zarrFormat };
-  throw new ZarrflowError("invalid-option", "the target's URL names another format than the one requested", {
-    expected: options.to,
-    found: zarrFormat,
-  });
+  throw new ZarrflowError(
+    "invalid-option",
+    "the target's URL names a different format than the one requested",
+    {
+      expected: options.to,
+      found: zarrFormat,
+    },
+  );
 }
 
 /** A target that exists and receives more nodes or values. */
@@ -118,7 +122,7 @@ export function assertEditable(store: Store): EditableStore {
   if (isWritable(store) && isListable(store) && !store.singleWriter) return store;
   throw new ZarrflowError("unsupported-operation", "nothing can be added to the existing target", {
     store: store.description,
-    hint: "Replace it, or choose another target: values can be added only to folders, buckets and other stores that list their keys.",
+    hint: "Replace it, or choose another target: only folders, buckets and other stores that can list their keys can be added to.",
   });
 }
 
@@ -134,7 +138,7 @@ function ofAnotherFormat({ layout, store }: ZarrNode, zarrFormat: ZarrFormat): Z
     path: layout.path,
     expected: zarrFormat,
     found: layout.zarrFormat,
-    hint: `Add in its format with --to ${layout.zarrFormat}, replace the target with --if-exists replace (in code to, ifExists), or choose another one.`,
+    hint: `Use its format with --to ${layout.zarrFormat}, replace the target with --if-exists replace (in code to, ifExists), or choose another one.`,
   });
 }
 
@@ -188,7 +192,7 @@ function folderOf(spec: StoreSpec): string | undefined {
 function notApart(reason: string, value: string): ZarrflowError {
   return new ZarrflowError("target-inside-source", reason, {
     value,
-    hint: "Choose a target beside the source.",
+    hint: "Choose a target outside the source.",
   });
 }
 

@@ -80,8 +80,8 @@ async function openUnchanged({ target, publication }: Plan, options: ReadDocumen
   const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
   const isThere = ({ key }: PlannedDocument) => existing?.nodes.has(nodeOf(key) ?? key);
   if (existing === undefined || publication.documents.some(isThere)) {
-    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
-      hint: "Start again.",
+    throw new ZarrflowError("target-exists", "the target changed after the copy was planned", {
+      hint: "Run it again.",
     });
   }
   return { store: assertEditable(existing.store), nodes: existing.nodes };

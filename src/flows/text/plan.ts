@@ -80,14 +80,14 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
   const lines = [
     ...[filter.include ?? []].flat().map((glob) => `only nodes and keys that match ${glob} are copied`),
     ...[filter.exclude ?? []].flat().map((glob) => `nodes and keys that match ${glob} are skipped`),
-    companions.length > 0 && `${listed(companions)} come along (--alone omits what belongs to arrays)`,
+    companions.length > 0 && `${listed(companions)} included as companions (--alone omits them)`,
     existing === "skip" &&
       (isFiltered
         ? `${nodes} are kept at the target, or skipped`
-        : `${nodes} at the target are kept, with the keys beside them`),
+        : `${nodes} at the target are kept, with the keys next to them`),
     copiedKeysText(publication, isFiltered),
     copied &&
-      `copied that way: ${counted(copied.keys, "key")}, ${formatBytes(copied.bytes)}, documents included`,
+      `copied unchanged: ${counted(copied.keys, "key")}, ${formatBytes(copied.bytes)}, documents included`,
     copied?.keysKept !== undefined &&
       `up to date: ${counted(copied.keysKept, "key")}; deleted: ${counted(copied.keysDeleted ?? 0, "key")}`,
   ];
@@ -106,11 +106,11 @@ function copiedKeysText(
   isFiltered: boolean,
 ): string | undefined {
   if (existing === "update") {
-    return "keys that differ from the target are copied as they are; keys that the source lacks are deleted";
+    return "keys that differ from the target are copied unchanged; keys that the source lacks are deleted";
   }
   if (!copyKeys) return undefined;
-  if (existing === "skip") return "keys of nodes that the target lacks are copied as they are";
-  return `all other keys${isFiltered ? " that are selected" : ""} are copied as they are`;
+  if (existing === "skip") return "keys of nodes that the target lacks are copied unchanged";
+  return `all other keys${isFiltered ? " that are selected" : ""} are copied unchanged`;
 }
 
 /** The codecs of one side, as text. */
@@ -133,7 +133,7 @@ function valuesText(
     unpack && "unpacked",
     map && `computed by ${"module" in map ? map.module : "a function"}`,
     pack && `packed with scale ${pack.scale} and offset ${pack.offset}`,
-    overflow && "the nearest value where the type holds no other",
+    overflow && "clamped to the range of the type",
   ];
   return words.filter(Boolean).join(", ");
 }
@@ -233,8 +233,8 @@ function executionText({ threads, singleThreadReason, driver, tasksAtOnce, write
 /** The limit on requests in flight, as text. */
 export function requestsText({ concurrency, isAdaptive }: Execution): string {
   return isAdaptive
-    ? `as many requests in flight as each server is faster with, at most ${concurrency}`
-    : `${counted(concurrency, "request")} in flight for each store`;
+    ? `requests in flight adapted to each server, at most ${concurrency}`
+    : `${counted(concurrency, "request")} in flight per store`;
 }
 
 /** Measured memory besides buffers: of Node with the library, and of each thread with its kernels. */

@@ -141,7 +141,7 @@ async function* ascending(entries: AsyncIterable<Keyed>): AsyncGenerator<Keyed, 
     if (last !== undefined && compareUtf8(last, entry.key) >= 0) {
       throw new ZarrflowError("unsupported-operation", "the listing of a store is not sorted", {
         key: entry.key,
-        hint: "Make a new copy: an update compares two stores by their sorted listings.",
+        hint: "Make a new copy instead: an update compares the sorted listings of both stores.",
       });
     }
     last = entry.key;

@@ -74,8 +74,8 @@ export async function openUpdate(
 async function openTarget({ target, publication }: Plan, options: ReadDocumentOptions) {
   const existing = await openExistingTarget(target, publication.zarrFormat, options);
   if (existing === undefined) {
-    throw new ZarrflowError("target-exists", "the target has changed since the copy was planned", {
-      hint: "Start again.",
+    throw new ZarrflowError("target-exists", "the target changed after the copy was planned", {
+      hint: "Run it again.",
     });
   }
   return { store: assertEditable(existing.store), nodes: nodesBelow(existing.nodes, target.path) };

@@ -157,11 +157,11 @@ function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => voi
     if (nodes.size > 0 || !right || isChunk(key)) return;
     throw new ZarrflowError(
       "target-not-empty",
-      "the target holds something other than Zarr, which is not changed",
+      "the target contains something other than Zarr, which an update must not change",
       {
         store: target.description,
         key,
-        hint: "Choose another target, or remove it yourself.",
+        hint: "Choose another target, or delete it yourself.",
       },
     );
   };

@@ -43,7 +43,7 @@ export async function* fixLeftovers(
 ): AsyncGenerator<Fix> {
   for await (const { kind, place, isRemoved } of clean(target, { ...access, dryRun, signal })) {
     if (!isRemoved) continue;
-    const message = `${place} (${kind}), which a run that was killed has left, ${done("was", "removed", dryRun)}`;
+    const message = `${place} (${kind}), left by a killed run, ${done("was", "removed", dryRun)}`;
     if (kind === "lock") yield fixed("lock", path, message);
     else yield fixed(kind === "upload" ? "open-upload" : "leftover", path, message, { place });
   }
@@ -65,7 +65,7 @@ export async function fixZip(root: ZarrNode, zip: ListableStore, options: FixOpt
   const duplicates = zip.findings ?? [];
   const fixes = await fixNodes(root, overlay, options);
   for (const { key } of duplicates) {
-    const message = `the earlier of two zip entries of this name ${done("was", "left out of the zip, which is written again", options.dryRun)}`;
+    const message = `the earlier of two zip entries of this name ${done("was", "dropped from the zip, which is rewritten", options.dryRun)}`;
     fixes.push(fixed("zip-entry", root.path, message, { key }));
   }
   const isChanged = overlay.changes.size > 0 || duplicates.length > 0;
@@ -174,7 +174,7 @@ export async function* fixConsolidated(
   });
   const consolidated = await ConsolidatedMetadata.find(noting, groups, { maxMetadata, signal });
   await consolidated.refresh([root.path], { maxMetadata, signal });
-  const what = "consolidated metadata that were out of date";
+  const what = "outdated consolidated metadata";
   for (const key of written)
     yield fixed("stale-consolidated", root.path, `${what} ${done("were", "rewritten", dryRun)}`, { key });
 }
@@ -231,7 +231,7 @@ const SAID: Readonly<Record<Change["name"], readonly [was: string, done: string]
   _FillValue: ["a bare NaN or Infinity as the missing value", "rewritten as the Base64 that xarray reads"],
   dimension_separator: [
     "`dimension_separator`, which the document omits,",
-    'written as "/", as the chunks have it',
+    'set to "/", as in the chunk keys',
   ],
 };
 
@@ -377,10 +377,10 @@ function withoutTokens(fill: JsonValue | undefined): JsonValue | undefined {
   return typeof fill === "number" && !Number.isFinite(fill) ? String(fill) : undefined;
 }
 
-const UNKNOWN = "Only the author of the data knows what is right.";
+const UNKNOWN = "Only the author of the data knows which is right.";
 const LOST = "The values of the chunk are lost; write it again.";
-const WANTED = "It is not certain that nobody wants it.";
-const ACTIVE = "It may belong to a run that is active; `zarrflow clean --break-lock` removes it.";
+const WANTED = "Somebody may need it.";
+const ACTIVE = "It may belong to an active run; `zarrflow clean --break-lock` removes it.";
 
 /** Reason why findings of each kind are not fixed. */
 const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
@@ -397,9 +397,9 @@ const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   "outside-grid": "The array has no document of its own.",
   "other-separator": UNKNOWN,
   "orphan-chunk":
-    "It is not certain that its array was deleted: its document may be lost. Write the document again, or remove the chunks.",
-  "unknown-key": "It is not certain that it belongs to an array.",
-  "zip-entry": "Entries that are no keys would be lost if the zip were written again.",
+    "The array may have been deleted, or its document may be lost. Restore the document, or remove the chunks.",
+  "unknown-key": "It may not belong to an array.",
+  "zip-entry": "Entries that are not keys would be lost if the zip were rewritten.",
   "missing-chunks": "Missing chunks are valid.",
   "chunk-size": LOST,
   "broken-chunk": LOST,
@@ -413,7 +413,7 @@ const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
 /** Pointer of two kinds of findings that one fix covers. */
 const MISSING_VALUE = "/attributes/_FillValue";
 
-const NON_FINITE = "JSON has no NaN, and a string or null would mean something else; change the attribute.";
+const NON_FINITE = "JSON has no NaN, and a string or null would have another meaning. Change the attribute.";
 const FILL_VALUE = "The format has no other form for it here.";
 
 /** Leftovers of runs, which are not part of a node. */

@@ -132,7 +132,7 @@ function nodeFindings(node: ZarrNode): ValidateFinding[] {
 }
 
 function impliedGroup(path: string): ValidateFinding {
-  const message = "nodes exist below, but no document makes this a group: some readers do not find them";
+  const message = "nodes exist below, but no document makes this a group: some readers will not find them";
   return { level: "warning", what: "implied-group", path, message };
 }
 
@@ -148,7 +148,7 @@ function* placeFindings(
       const node = nodes.get(ancestor);
       if (node === undefined && !broken.has(ancestor)) implied.add(ancestor);
       if (node?.kind !== "array") continue;
-      const message = `is inside the array \`${ancestor}\`, where readers look for chunks only`;
+      const message = `is inside the array \`${ancestor}\`, where readers look only for chunks`;
       yield { level: "warning", what: "inside-array", path, message };
     }
   }
@@ -200,8 +200,8 @@ export async function* consolidatedFindings(
 function notConsolidated(group: ZarrGroup): ValidateFinding {
   const { path } = group;
   const message = namesMembers(group)
-    ? "no consolidated metadata: where keys cannot be listed, as over HTTP, only nodes that OME-Zarr metadata name can be found"
-    : "no consolidated metadata: where keys cannot be listed, as over HTTP, no nodes can be found";
+    ? "no consolidated metadata: if keys cannot be listed, as over HTTP, readers find only nodes that OME-Zarr metadata names"
+    : "no consolidated metadata: if keys cannot be listed, as over HTTP, readers find no nodes";
   return { level: "info", what: "no-consolidated", path, message };
 }
 
@@ -224,12 +224,12 @@ function* staleFindings(
     const copy = consolidated.get(key);
     return copy !== undefined && !sameDocument(copy, bytes);
   });
-  yield* stale(path, lacking, "the consolidated metadata do not list it");
-  yield* stale(path, gone, "the consolidated metadata list a document that does not exist");
+  yield* stale(path, lacking, "the consolidated metadata does not list it");
+  yield* stale(path, gone, "the consolidated metadata lists a document that does not exist");
   yield* stale(
     path,
     other.map(([key]) => key),
-    "the consolidated metadata differ from the document",
+    "the consolidated metadata differs from the document",
   );
 }
 
@@ -266,7 +266,7 @@ function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | un
   const isOfForm = isFloat ? isDoubles : hasMissingForm(dataType) && parseMissing(stated, dataType);
   if (isOfForm && isList === (dataType.kind === "complex")) return undefined;
   const form = isFloat ? ": it must be the Base64 of a little-endian double" : "";
-  const message = `xarray cannot read the missing value of this data type, and opens nothing of the group${form}`;
+  const message = `xarray cannot read a missing value of this data type, so it cannot open the group${form}`;
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
 }
 

@@ -88,7 +88,7 @@ export class StoredKeys {
         "outside-grid",
         owner,
         key,
-        "a chunk outside the grid: data if the array grows",
+        "a chunk outside the grid: becomes visible if the array grows",
       );
     }
     return this.#takeChunk({ array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 });
@@ -198,7 +198,7 @@ export class StoredKeys {
   async #hasRightSize({ array, key, size }: StoredChunk): Promise<boolean> {
     const expected = await this.#chunkSize(array);
     if (expected === undefined ? size > 0 : size === expected) return true;
-    const message = `the chunk has ${size} bytes${expected === undefined ? "" : `, and not ${expected}`}`;
+    const message = `the chunk has ${size} bytes${expected === undefined ? "" : `, not ${expected}`}`;
     this.#findings.push({ level: "error", what: "chunk-size", path: array.path, message, key });
     return false;
   }
@@ -277,7 +277,7 @@ export async function* leftoverFindings(
 ): AsyncGenerator<ValidateFinding> {
   const lock = await readLock(store, { signal });
   if (lock) {
-    const message = `a run is writing here, or was killed while it did: ${holderOf(lock)}; if it was killed, run the same command again: an append completes what it left, other runs continue with --resume`;
+    const message = `a run is writing here or was killed: ${holderOf(lock)}; if it was killed, repeat its command: an append completes by itself, other runs continue with --resume`;
     yield { level: "warning", what: "lock", path, message };
   }
   yield* ownLeftoverFindings({ store: spec, path }, { signal });
@@ -302,9 +302,7 @@ export async function* ownLeftoverFindings(
 ): AsyncGenerator<ValidateFinding> {
   for await (const { kind, place: where, isDead } of leftoversAt(place, { ...options, withUploads: false })) {
     if (kind === "lock") continue;
-    const state = isDead
-      ? "belongs to a run that was killed"
-      : "belongs to a run that is active or was killed";
+    const state = isDead ? "belongs to a killed run" : "belongs to an active or killed run";
     const message = `${where} (${kind}) ${state}; \`zarrflow clean\` removes it`;
     yield { level: "warning", what: "leftover", path: place.path, message, place: where };
   }

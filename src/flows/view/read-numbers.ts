@@ -81,7 +81,7 @@ export function assertDrawn({ metadata, dataType, path }: ZarrArray): void {
   if (isDrawn(metadata)) return;
   throw new ZarrflowError(
     "unsupported-operation",
-    `values of ${dataType} are no numbers, and cannot be drawn`,
+    `values of ${dataType} are not numbers and cannot be drawn`,
     {
       path,
       hint: "Print them with `zarrflow slice URL --format json`.",

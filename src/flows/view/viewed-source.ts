@@ -130,5 +130,5 @@ function assertInside(
     count >= 1 &&
     start + (count - 1) * step < (shape[d] ?? 0);
   if (cuts.length === shape.length && cuts.every(isInside)) return;
-  throw new ZarrflowError("invalid-selection", "this part is not in the array", { path });
+  throw new ZarrflowError("invalid-selection", "this part is outside the array", { path });
 }

@@ -68,7 +68,7 @@ export class KeyOrigins {
     const windows = gridShape(gridShape(shape, chunkShape), job.window);
     const at = coords.map((n, d) => Math.floor((n * (each[d] ?? 1)) / (job.window[d] ?? 1)));
     const task = taskAt(this.plan, 0, job.firstTask + indexOf(at, windows));
-    if (task.kind !== "target") throw new RangeError("tasks that are run on demand need no scratch objects");
+    if (task.kind !== "target") throw new RangeError("tasks that run on demand need no scratch objects");
     const { start, shape: values } = valuesOfWindow(task);
     return {
       task,

@@ -61,14 +61,14 @@ export function virtualStore({
   };
   const listing = { origins, source, windows };
   return {
-    description: `${source.description}, changed as it is read`,
+    description: `${source.description}, transformed on the fly`,
     async get(key, options: GetOptions = {}) {
       const { range, ifVersion, onVersion, allocate = plainBuffers.take } = options;
       const read = (value: MadeValue) => {
         if (onVersion || ifVersion !== undefined) {
           const version = versionOf(value);
           if (ifVersion !== undefined && ifVersion !== version) {
-            throw sourceChanged("the value was changed while it was read").addContext({ key });
+            throw sourceChanged("the value changed while it was being read").addContext({ key });
           }
           onVersion?.(version);
         }
@@ -79,7 +79,7 @@ export function virtualStore({
       };
       const found = await held(key, options, read, (sourceKey) => source.get(sourceKey, options));
       if (found === undefined && ifVersion !== undefined) {
-        throw sourceChanged("the value was removed while it was read").addContext({ key });
+        throw sourceChanged("the value was removed while it was being read").addContext({ key });
       }
       return found;
     },

@@ -48,12 +48,12 @@ export class WindowCache {
   /** Bit masks of the values that exist, by number of a task that ran; bits in the order of its keys. */
   readonly #existing = new Map<number, Uint8Array>();
   #bytes = 0;
-  #runner: TaskRunner = () => Promise.reject(new RangeError("no tasks can be run yet"));
+  #runner: TaskRunner = () => Promise.reject(new RangeError("no tasks can run yet"));
 
   constructor(options: WindowCacheOptions) {
     this.#options = options;
     this.store = {
-      description: "values made on demand",
+      description: "values computed on demand",
       get: async (key) => this.#values.get(key)?.bytes,
       size: async (key) => this.#values.get(key)?.bytes.length,
       set: async (key, bytes) => this.#put(key, new Uint8Array(bytes)),

@@ -51,11 +51,11 @@ export async function assertEmpty(
 ): Promise<void> {
   if (!isListable(store)) return;
   for await (const { key } of keysBelow(store, layout, { signal })) {
-    throw new ZarrflowError("target-not-empty", "there are existing keys that would mix with the new ones", {
+    throw new ZarrflowError("target-not-empty", "existing keys would mix with the new ones", {
       store: store.description,
       path: layout.path,
       key,
-      hint: "Replace what is there, or choose another path.",
+      hint: "Replace the existing keys, or choose another path.",
     });
   }
 }
@@ -76,7 +76,7 @@ export async function assertDistinctNames(
   if (!hierarchy.ignoresCase) return [];
   if (!isListable(store)) {
     return [
-      { message: "the store cannot list its keys, so names that differ only in case were not checked" },
+      { message: "the store cannot list its keys, so names that differ only in case could not be detected" },
     ];
   }
   const names = path.split("/");
@@ -98,10 +98,10 @@ export function layoutOfNewNode(
 ): NodeLayout {
   const layout = formatNamed(zarrFormat).layout(path);
   if (allowUnicode || !layout.hierarchy.wantsAscii || /^[\x20-\x7e]*$/.test(path)) return layout;
-  throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in this format", {
+  throw new ZarrflowError("invalid-node-name", "node names must be ASCII in this format", {
     format: zarrFormat,
     path,
-    hint: "Allow other names with `allowUnicode`; not every reader accepts them.",
+    hint: "Set `allowUnicode` to allow other names; not every reader accepts them.",
   });
 }
 
@@ -159,7 +159,7 @@ export async function formatAbove(
   if (array) {
     throw new ZarrflowError(
       "path-not-allowed",
-      `nothing can be created below ${array.path || "the root"}, an array`,
+      `nothing can be created below ${array.path || "the root"}, which is an array`,
       {
         store: store.description,
         path,

@@ -207,7 +207,7 @@ function codecsOf(
 ): CodecConfig[] {
   if (codecs && (codec !== undefined || order !== undefined)) {
     throw new ZarrflowError("invalid-option", "`codecs` cannot be combined with `codec` or `order`", {
-      hint: "Give either `codecs`, or `codec` and `order`.",
+      hint: "Use either `codecs`, or `codec` and `order`.",
     });
   }
   if (codecs === undefined) {
@@ -259,7 +259,7 @@ export function fillBytes(fill: FillOption | undefined, dataType: DataType): Uin
   }
   if (!(fill instanceof Uint8Array)) return parseFillV3(fromPlain(fill), dataType, "little", "/fillValue");
   if (!("size" in dataType) || fill.length === dataType.size) return fill.slice();
-  throw new ZarrflowError("invalid-option", "the bytes of the fill value do not have the size of one item", {
+  throw new ZarrflowError("invalid-option", "the fill value does not have as many bytes as an item", {
     pointer: "/fillValue",
     expected: dataType.size,
     found: fill.length,
@@ -290,7 +290,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   ),
   order: oneOf("C", "F"),
   separator: oneOf(".", "/"),
-  dimensionNames: listOf("a list of strings, and null for none", (one) => one === null || text.holds(one)),
+  dimensionNames: listOf(
+    "a list of strings, or null for dimensions without a name",
+    (one) => one === null || text.holds(one),
+  ),
   attributes: { expected: "an object", holds: (value) => isObject(value) && !Array.isArray(value) },
 };
 

@@ -91,10 +91,10 @@ async function clear(
 
 /** Error for a place that already has a node. */
 export function alreadyExists(store: Store, path: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "a node exists already", {
+  return new ZarrflowError("target-exists", "a node already exists", {
     store: store.description,
     path,
-    hint: 'Replace it, with ifExists: "replace", or choose another path.',
+    hint: 'Replace it with ifExists: "replace", or choose another path.',
   });
 }
 
@@ -306,9 +306,9 @@ async function placeInNewStore(
   const inside = ifExists === "replace" && path !== "" ? await openStoreIfThere(spec) : undefined;
   if (inside) {
     await inside.close?.();
-    throw new ZarrflowError("unsupported-operation", "one node of an archive cannot be replaced", {
+    throw new ZarrflowError("unsupported-operation", "a single node of an archive cannot be replaced", {
       path,
-      hint: "Create the whole archive again, or use a folder.",
+      hint: "Recreate the whole archive, or use a folder.",
     });
   }
   const open = async () => {

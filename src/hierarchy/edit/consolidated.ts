@@ -63,7 +63,7 @@ export async function refreshConsolidated(
     await consolidated.write(changes);
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
-    const hint = "The change itself is done; `zarrflow validate --fix` writes the consolidated metadata.";
+    const hint = "The change itself was made; `zarrflow validate --fix` updates the consolidated metadata.";
     throw error.addContext({ hint });
   }
 }

@@ -39,7 +39,7 @@ export async function changeMetadata(
   options: ChangeMetadataOptions = {},
 ): Promise<ZarrNode> {
   if (!(await writeMetadata(node, hierarchyAround, change, options))) {
-    throw new ZarrflowError("not-found", "the node has no metadata document of its own to write", {
+    throw new ZarrflowError("not-found", "the node has no metadata document of its own", {
       store: hierarchyAround.store.description,
       path: hierarchyAround.path,
     });

@@ -19,7 +19,7 @@ export async function nodeToEdit(from: EditSource, signal: AbortSignal | undefin
   const source = textOfUrl(from);
   if (typeof source !== "string") {
     if ("layout" in source) return source;
-    throw invalidOption("only an open node, or its URL, can be edited", "a node or a URL", source);
+    throw invalidOption("only an open node or a URL can be edited", "a node or a URL", source);
   }
   const node = await open(source, { signal });
   try {

@@ -104,7 +104,7 @@ function assertRenamable(store: WritableStore, path: string): asserts store is R
   throw new ZarrflowError("unsupported-operation", "this store cannot rename keys", {
     store: store.description,
     path,
-    hint: "Copy the node to its new path, then delete the old one.",
+    hint: "Copy the node to the new path, then delete the old one.",
   });
 }
 
@@ -121,16 +121,16 @@ async function assertMovable(
       path: from.path,
       value: to.path,
     });
-  if (from.path === "") throw refusal("the root of a hierarchy has no name and cannot be renamed");
+  if (from.path === "") throw refusal("the root of a hierarchy has no name, so it cannot be renamed");
   if (to.path === "") throw refusal("a node cannot become the root of its own hierarchy");
   if (to.path.startsWith(`${from.path}/`)) throw refusal("a node cannot be moved into itself");
   agreed(from.zarrFormat, await formatAbove(store, to.path, reading));
   await assertDistinctNames(store, to, reading.signal, from.path);
   if (await isTaken(store, to, "array", reading)) {
-    throw new ZarrflowError("target-exists", "a node exists already", {
+    throw new ZarrflowError("target-exists", "a node already exists", {
       store: store.description,
       path: to.path,
-      hint: "Choose another path, or delete what is there.",
+      hint: "Choose another path, or delete the existing node.",
     });
   }
   await assertEmpty(store, to, reading.signal);
@@ -175,7 +175,7 @@ async function moveAll(
 }
 
 function notFound(store: WritableStore, path: string): ZarrflowError {
-  return new ZarrflowError("not-found", "the node has no metadata document of its own to move", {
+  return new ZarrflowError("not-found", "the node has no metadata document of its own that could be moved", {
     store: store.description,
     path,
   });

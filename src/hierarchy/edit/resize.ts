@@ -146,10 +146,10 @@ async function* chunksOutside(
       if (isOutside(coords)) yield layout.chunkKey(coords, chunkKeyEncoding);
     }
   } else {
-    throw new ZarrflowError("unsupported-operation", "this store cannot list the chunks outside an array", {
+    throw new ZarrflowError("unsupported-operation", "this store cannot list the chunks outside the array", {
       store: store.description,
       path,
-      hint: 'Resize with `outside: "keep"`; existing chunks will become visible again.',
+      hint: 'Resize with `outside: "keep"`; chunks that exist there become visible again if the array grows.',
     });
   }
 }
@@ -221,9 +221,9 @@ function isAsBefore(now: NodeMetadata, before: NodeMetadata): boolean {
 }
 
 function changedMeanwhile({ description }: WritableStore, path: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "the target has changed since the append was planned", {
+  return new ZarrflowError("target-exists", "the target changed after the append was planned", {
     store: description,
     path,
-    hint: "Start again.",
+    hint: "Run it again.",
   });
 }

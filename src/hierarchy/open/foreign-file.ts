@@ -40,12 +40,12 @@ const FILES: readonly FileFormat[] = [
   },
   {
     name: "a tar archive",
-    hint: "Unpack it first (tar -xf), and give the folder inside it; an archive of a Zarr store that can be read as it is is a zip.",
+    hint: "Unpack it first (tar -xf), and open the folder inside. Zip is the only archive that can be read directly.",
     isStart: (start) => start.startsWith("ustar", 257),
   },
   {
     name: "a compressed file",
-    hint: "Unpack it first (tar -xf for a tar archive), and give what is inside it.",
+    hint: "Unpack it first (tar -xf for a tar archive), and open what is inside.",
     isStart: startsWith("\x1f\x8b", "\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ\0"),
   },
   { name: "a kerchunk JSON file", hint: KERCHUNK_HINT, isStart: isKerchunk },

@@ -36,7 +36,7 @@ export async function namedMembers(
 ): Promise<Members> {
   const { store, path, metadata, documents } = group;
   if (ancestorPaths(path).length > MAX_DEPTH) {
-    throw new ZarrflowError("resource-limit", "groups are nested too deep", {
+    throw new ZarrflowError("resource-limit", "groups are nested too deeply", {
       store: store.description,
       path,
       expected: `at most ${MAX_DEPTH} deep`,

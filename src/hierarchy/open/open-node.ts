@@ -165,7 +165,7 @@ function beginsAsMarkup(bytes: Uint8Array): boolean {
 }
 
 function pageFinding(key: string): Finding {
-  return { message: `${key} is a page of HTML, which counts as missing` };
+  return { message: `${key} is an HTML page, which counts as missing` };
 }
 
 function bytesRead({ document }: { readonly document: StoredDocument | undefined }): number {
@@ -207,7 +207,7 @@ async function isImplied(
 }
 
 function noSharedDocument(store: Store, { zarrFormat, path }: NodeLayout, key: string): ZarrflowError {
-  return new ZarrflowError("not-found", "the document shared by all nodes of the hierarchy is missing", {
+  return new ZarrflowError("not-found", "the document that all nodes of the hierarchy share is missing", {
     format: zarrFormat,
     store: store.description,
     path,

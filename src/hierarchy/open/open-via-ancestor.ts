@@ -87,7 +87,7 @@ async function openInHierarchy(
   const node = await openNode(store, path, { spec, zarrFormat, signal });
   if (node) return node;
   const { documentKeys, membersPrefix } = formatNamed(zarrFormat).layout(path);
-  throw new ZarrflowError("not-found", "no array or group of the hierarchy found", {
+  throw new ZarrflowError("not-found", "no array or group found in the hierarchy", {
     format: zarrFormat,
     store: store.description,
     path,

@@ -304,7 +304,7 @@ async function openNamed(spec: StoreSpec): Promise<Store> {
     const { unfinishedAt } = await import("./foreign-file.ts");
     if ((await unfinishedAt(spec, "", undefined)) !== undefined) {
       throw error.addContext({
-        hint: "A run that has not ended writes it. If it was killed, repeat its command with --resume, or remove what it left with `zarrflow clean`.",
+        hint: "An unfinished run writes here. If that run was killed, repeat its command with --resume, or remove its files with `zarrflow clean`.",
       });
     }
     const { nearestStoreHint } = await import("./open-via-ancestor.ts");
@@ -329,18 +329,22 @@ async function notFound(
   }
   const unfinished = await unfinishedAt(spec, path, signal);
   if (unfinished !== undefined) {
-    return new ZarrflowError("not-found", `no array or group at \`${url}\`, but a run that has not ended`, {
-      ...about,
-      found: unfinished,
-      hint: "Wait for it. If it was killed, repeat its command with --resume, or remove what it left with `zarrflow clean`.",
-    });
+    return new ZarrflowError(
+      "not-found",
+      `no array or group at \`${url}\` yet: a run there has not finished`,
+      {
+        ...about,
+        found: unfinished,
+        hint: "Wait for it. If that run was killed, repeat its command with --resume, or remove its files with `zarrflow clean`.",
+      },
+    );
   }
   const nodes =
     path === "" && isListable(store)
       ? await unlessUnreadable(signal, () => foldersWithMetadata(store, signal))
       : undefined;
   const suggested = nodes?.length ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
-  const hint = suggested ?? (file && "This is a file; a Zarr store is a folder, or a .zip file.");
+  const hint = suggested ?? (file && "This is a file, but a Zarr store is a folder or a .zip file.");
   return new ZarrflowError("not-found", `no array or group at \`${url}\``, {
     ...about,
     found: `none of ${[...detectionKeys(path), joinKey(path, ".zmetadata")].join(", ")}`,
@@ -357,7 +361,7 @@ const MAX_FOLDERS = 8;
 function foldersHint(folders: readonly string[]): string {
   if (folders.length === 1) return `Did you mean the folder \`${folders[0]}\` inside it?`;
   const shown = folders.slice(0, MAX_FOLDERS).join(", ");
-  return `Name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? " and others" : ""}.`;
+  return `Open one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? " and others" : ""}.`;
 }
 
 /** Names of top-level folders that are nodes, up to one more than a hint lists. */

@@ -317,7 +317,7 @@ function impliedGroup(
       layout: formatNamed(layout.zarrFormat).layout(path),
       metadata: { kind: "group", attributes: {} },
       ...known,
-      findings: [{ message: "no metadata document: a group only because nodes exist below it" }],
+      findings: [{ message: "no metadata document; it is a group only because nodes exist below it" }],
     });
   } catch (error) {
     if (isZarrflowError(error, "invalid-node-name")) return undefined;

@@ -234,7 +234,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     if (now === undefined || !Number.isSafeInteger(length)) {
       throw new ZarrflowError(
         "invalid-option",
-        "an array grows along its first dimension, whose length must be a whole number",
+        "an array grows along its first dimension, so its length must be a whole number",
         {
           path: this.path,
           found: length,
@@ -353,7 +353,7 @@ export class PendingCalls {
 
   assertOpen(): void {
     if (!this.#isOver) return;
-    throw new ZarrflowError("unsupported-operation", "the target is published or aborted", {
+    throw new ZarrflowError("unsupported-operation", "the target is already published or aborted", {
       path: this.#path,
     });
   }

@@ -170,12 +170,12 @@ async function readStored(
 function cannotReadBack({ store, path }: WrittenArray, { coords }: ChunkRef): ZarrflowError {
   return new ZarrflowError(
     "unsupported-operation",
-    "a chunk that is stored cannot be changed: this store cannot read it back",
+    "the store cannot read back a stored chunk to change it",
     {
       store: store.description,
       path,
       coords,
-      hint: "Write each item once, in regions of whole chunks or within `maxMemory`.",
+      hint: "Write each item once, in regions of whole chunks or regions that fit `maxMemory`.",
     },
   );
 }
@@ -248,19 +248,15 @@ export interface GrowingArray {
  */
 export function placeFrames(array: GrowingArray): TransformStream<Values, DecodedChunk> {
   const isGrowing = isObject(array) && isObject(array.metadata) && Array.isArray(array.shape);
-  if (!isGrowing) throw invalidOption("this is not an array that grows", "an ArrayWriter", array);
+  if (!isGrowing) throw invalidOption("this array cannot grow", "an ArrayWriter", array);
   const { dataType } = array.metadata;
   const [start, ...frameShape] = array.shape;
   const frameItems = product(frameShape);
   if (start === undefined || frameItems === 0) {
-    throw new ZarrflowError(
-      "invalid-option",
-      "frames need an array with a first dimension and items beyond it",
-      {
-        path: array.path,
-        found: array.shape.join(" x ") || "a scalar",
-      },
-    );
+    throw new ZarrflowError("invalid-option", "frames need an array with at least one dimension", {
+      path: array.path,
+      found: array.shape.join(" x ") || "a scalar",
+    });
   }
   let end = start;
   let index = 0;
@@ -331,11 +327,11 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] 
   if (coords.length > 0 && store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
-      "the last chunks are written already and cannot be changed",
+      "the last chunks are already written and cannot be changed",
       {
         store: store.description,
         path,
-        hint: `Append all frames in one call, or in calls of whole chunks of ${chunk.shape[0]}.`,
+        hint: `Append all frames in one call, or a multiple of ${chunk.shape[0]} frames per call.`,
       },
     );
   }

@@ -180,7 +180,7 @@ export class GroupWriter {
 
   #assertOpen(): void {
     if (!this.#isOver) return;
-    throw new ZarrflowError("unsupported-operation", "the group is published or aborted", {
+    throw new ZarrflowError("unsupported-operation", "the group is already published or aborted", {
       path: this.path,
     });
   }

@@ -287,7 +287,7 @@ function subarray(values: unknown, field: Field): Uint8Array {
   if (!Array.isArray(values) || values.length !== fieldItems(field)) {
     throw new ZarrflowError(
       "invalid-option",
-      `the field \`${field.name}\` needs all values of its sub-array`,
+      `the field \`${field.name}\` needs all values of its subarray`,
       {
         expected: `${fieldItems(field)} values`,
       },

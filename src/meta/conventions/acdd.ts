@@ -47,8 +47,8 @@ export const discoveryMetadata: Convention = {
       if (lost.length === 0) return node;
       change.note(
         node,
-        `${lost.map((name) => `\`${name}\``).join(", ")} left out: the target covers another part, or has another spacing`,
-        "Set them from the coordinates of the target, where readers need them.",
+        `${lost.map((name) => `\`${name}\``).join(", ")} dropped: the target covers another extent or has another spacing`,
+        "If readers need them, set them from the coordinates of the target.",
       );
       return withAttributes(node, otherNames(attributes, lost));
     });

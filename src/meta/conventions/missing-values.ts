@@ -83,8 +83,8 @@ function toV3(metadata: ArrayMetadata, warn: Warn): ArrayMetadata {
   if (attribute === undefined && (missing ?? stated) !== undefined) {
     const value = missing ? (writeFillV3(missing, dataType) ?? "") : (stated ?? "");
     warn(
-      `the missing value ${text(value)} is dropped: v3 cannot store it for this data type in a form that xarray reads`,
-      "Items equal to it are read as ordinary values.",
+      `the missing value ${text(value)} is dropped: Zarr v3 cannot store it for this data type in a form that xarray can read`,
+      "Items equal to it will be read as ordinary values.",
     );
   }
   return {

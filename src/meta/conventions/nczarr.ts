@@ -99,7 +99,7 @@ class References {
       const name = `${lastName(path)}_${one.length}`;
       others.set(one.length, name);
       const message = `dimension \`${lastName(path)}\` has ${one.length} items here, and ${length} in others: it is \`${name}\` to netCDF-C`;
-      this.#change.note(one.array, message, "Change all arrays that have the dimension alike.");
+      this.#change.note(one.array, message, "Change all arrays that have this dimension in the same way.");
     }
     return { length, others };
   }
@@ -251,7 +251,7 @@ export const ncZarr: Convention = {
         if (names.length === 0) return node;
         note({
           path: node.path,
-          message: `${names.join(", ")} of NCZarr ${names.length === 1 ? "becomes an attribute" : "become attributes"}, where netCDF-C stores ${names.length === 1 ? "it" : "them"} since 4.9.3`,
+          message: `${names.join(", ")} of NCZarr ${names.length === 1 ? "becomes an attribute" : "become attributes"}, as netCDF-C stores ${names.length === 1 ? "it" : "them"} since 4.9.3`,
         });
         return toAttributes(node);
       });

@@ -53,7 +53,7 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   const stored = parseNumpyType(required(document, "dtype"), "/dtype");
   const { dataType, endian } = stored;
   if (!isFixed(dataType))
-    throw refusal("unsupported-data-type", "/dtype", "this format has no objects", "|O");
+    throw refusal("unsupported-data-type", "/dtype", "this format does not support objects", "|O");
   const stated = member(document, "order");
   const order = assertWord(stated === undefined ? "C" : stated, ["C", "F"], "/order");
   const compressor = parseV1Compression(document);
@@ -107,7 +107,7 @@ export function writeV1Array(metadata: V1ArrayMetadata, v1Order: V1Order, losses
   const compression: V1Compression = writeV1Compression(compressors, itemSize, losses);
   const { order, endian } = writeV2Codecs(others, dataType, shape.length, losses);
   if (order === "F" && compression.compression !== "blosc" && v1Order === "as-written") {
-    losses.require("/order", 'order "F" without blosc, which readers of v1 read as C');
+    losses.require("/order", 'order "F" without blosc, which v1 readers take for C');
   }
   const document: JsonObject = {
     ...keptNames(metadata.extra, "v1", losses),
@@ -208,7 +208,7 @@ export function writeV1Compression(
   if (name === "blosc") {
     if (blocksize !== 0) losses.add(pointerOf(codec), "a block size of blosc");
     if (options.cname === "zstd")
-      refuse(codec, "`zstd` inside blosc, which readers of v1 do not support", losses);
+      refuse(codec, "`zstd` inside blosc, which v1 readers do not support", losses);
     const shuffle = options.shuffle === -1 ? (itemSize === 1 ? 2 : 1) : options.shuffle;
     return { compression: name, compression_opts: { ...options, shuffle: shuffle ?? 1 } };
   }

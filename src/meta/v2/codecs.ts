@@ -122,7 +122,7 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
     throw refusal(
       "unsupported-codec",
       idPointer,
-      "reading `pickle` can run any code, so it is not supported",
+      "`pickle` is not supported, because reading it can run arbitrary code",
       id,
     );
   }

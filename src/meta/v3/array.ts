@@ -187,7 +187,7 @@ function notePossible(dataType: DataType, losses: Losses): void {
   if (dataType.kind !== "struct") return;
   for (const { name, shape, endian, dataType: type } of dataType.fields) {
     if (name === "") losses.require("/data_type", "padding between fields");
-    if (shape) losses.require("/data_type", `the sub-array of field \`${name}\``);
+    if (shape) losses.require("/data_type", `the subarray of field \`${name}\``);
     if (endian) losses.require("/data_type", `the byte order of field \`${name}\` alone`);
     notePossible(type, losses);
   }

@@ -147,7 +147,7 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
   const isText = dataType.kind === "fixed-text";
   if (!type.oldStruct && !isText) throw invalidMetadata(bytesAt, "the data type needs a byte order");
   findings.push({
-    message: `no byte order is stated for ${isText ? "text" : "a structured type"}; little-endian is used`,
+    message: `no byte order is stated for ${isText ? "text" : "a structured type"}; little-endian is assumed`,
     pointer: bytesAt,
   });
   return codecs.with(at, { ...bytes, configuration: { endian: "little" } });

@@ -44,7 +44,7 @@ export const CUT_V3: JsonCut = {
 export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
   const stated = member(group, "consolidated_metadata");
   if (!isJsonObject(stated) || isInline(stated)) return;
-  const message = "consolidated metadata of a kind other than `inline` are ignored";
+  const message = "consolidated metadata of a kind other than `inline` is ignored";
   findings.push({ message, pointer: "/consolidated_metadata/kind" });
 }
 
@@ -55,7 +55,7 @@ function isInline(consolidated: JsonObject): boolean {
 /** True if a key or path stays in its group. @throws `resource-limit` if it is nested too deeply. */
 export function isInside(key: string): boolean {
   if (key.length > 2 * MAX_LEVELS && key.split("/", MAX_LEVELS + 2).length > MAX_LEVELS + 1) {
-    throw new ZarrflowError("resource-limit", "a name in the consolidated metadata has too many folders", {
+    throw new ZarrflowError("resource-limit", "a name in the consolidated metadata is nested too deep", {
       expected: `at most ${MAX_LEVELS}`,
       value: key,
     });

@@ -57,7 +57,7 @@ export function parseSharding(
     const name = indexCodecs[refused]?.name;
     throw invalidMetadata(
       pointerTo(indexAt, refused),
-      `\`${name}\` cannot encode a shard index, whose size must be fixed`,
+      `\`${name}\` cannot encode a shard index, because its encoded size varies`,
     );
   }
   const location = memberOr(configuration, "index_location", "end");

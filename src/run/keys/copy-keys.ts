@@ -306,7 +306,7 @@ function damaged(expected: number | undefined, found: number): ZarrflowError {
   const hex = (crc: number | undefined) => crc?.toString(16).padStart(8, "0");
   return new ZarrflowError(
     "corrupt-store",
-    "the CRC-32 of the value differs from the one listed by its store",
+    "the CRC-32 of the value differs from the one that its store listed",
     {
       expected: hex(expected),
       found: hex(found),

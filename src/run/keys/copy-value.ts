@@ -154,7 +154,7 @@ export function changed(key: string, expected: number | undefined, found: number
     key,
     expected: expected === undefined ? "a value" : `${expected} bytes`,
     found: found === undefined ? "nothing" : `${found} bytes`,
-    hint: "Copy again when no other program writes the source.",
+    hint: "Copy again while no other program writes to the source.",
   });
 }
 

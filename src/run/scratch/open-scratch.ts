@@ -32,9 +32,13 @@ export function possibleStrategy(
 export async function openScratch({ place, ...options }: OpenScratchOptions): Promise<Scratch> {
   if (place === undefined || place.kind === "directory") {
     if (machine !== undefined) return machine.openScratch(place?.path, options);
-    throw new ZarrflowError("unsupported-operation", "there are no folders for scratch objects here", {
-      hint: "Name a store for them (`scratch`), or use the strategy `direct`.",
-    });
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "there is no folder for scratch objects on this platform",
+      {
+        hint: "Pass a store for them (`scratch`), or use the strategy `direct`.",
+      },
+    );
   }
   return (await import("./scratch-store.ts")).openScratchStore(place, options);
 }

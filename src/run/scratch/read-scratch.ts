@@ -181,7 +181,7 @@ async function readRange(
 function changed(key: string): ZarrflowError {
   return new ZarrflowError("corrupt-store", "a scratch object was removed or changed", {
     key,
-    hint: "Make sure that no other program removes or changes scratch objects, and run again; with --resume, removed ones are written again.",
+    hint: "Make sure that no other program touches scratch objects, and run again; with --resume, missing ones are rewritten.",
   });
 }
 

@@ -112,7 +112,7 @@ async function assertSpace(folder: string, bytes: number): Promise<void> {
     store: `directory ${folder}`,
     expected: `${bytes} bytes (${formatBytes(bytes)})`,
     found: `${free} bytes free (${formatBytes(free)})`,
-    hint: "Choose another place with --scratch, or avoid scratch objects with --strategy direct.",
+    hint: "Choose another place with --scratch, or use --strategy direct, which needs no scratch objects.",
   });
 }
 
@@ -123,7 +123,7 @@ const OWNER = "owner.json";
 /** Age up to which scratch objects of a run with a remote target are kept for a run that resumes it. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /**
- * A folder without an owner record belongs to a run that was killed at its start, if its process is gone or the folder
+ * A folder without an owner record belongs to a killed run at its start, if its process is gone or the folder
  * is older than this.
  */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;

@@ -24,7 +24,7 @@ export async function openScratchStore(
     await store?.close?.();
     throw new ZarrflowError("invalid-option", "scratch objects cannot be stored there", {
       found: place.kind,
-      hint: "Give a folder or a prefix of a bucket.",
+      hint: "Use a folder or a prefix of a bucket.",
     });
   }
   const lock = await StoreLock.take(store, { joint: joint?.id }); // shows cleaners that the place is in use

@@ -193,7 +193,7 @@ function timeDecoder(
   if (!COUNTED.includes(calendar.name)) {
     return {
       dataType: { kind: "string" },
-      whyText: `the calendar \`${calendar.name}\` has no NumPy datetime`,
+      whyText: `NumPy has no datetime for the calendar \`${calendar.name}\``,
       decode: (values) =>
         Array.from(numbers(values), (value) => {
           const instant = instantAt(value);
@@ -241,9 +241,9 @@ function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boole
   const names = hasFlags(array) ? flagNamesOf(attributes) : undefined;
   const coding = numberCodingOf(array, isCoordinate);
   if (names === undefined || coding === undefined) {
-    throw new ZarrflowError("invalid-option", "this array has no flags to name", {
+    throw new ZarrflowError("invalid-option", "this array has no named flags", {
       path: layout.path,
-      expected: "integers with flag_meanings, and flag_values or flag_masks of as many",
+      expected: "integers with flag_meanings, and as many flag_values or flag_masks",
       found: describeDataType(dataType),
       hint: "Omit --flags (in code flags).",
     });
@@ -251,7 +251,7 @@ function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boole
   const { numbers, isListed } = coding;
   return {
     dataType: { kind: "string" },
-    whyText: "the names of flags are texts, which have no raw bytes",
+    whyText: "the names of flags are text, which has no raw bytes",
     decode: (values) => Array.from(numbers(values), (value) => (isListed?.(value) ? null : names(value))),
   };
 }

@@ -13,7 +13,7 @@ export async function* rawPieces(slabs: AsyncIterable<Slab>): AsyncGenerator<Uin
   for await (const { data } of slabs) {
     if (data.kind === "variable") {
       throw new ZarrflowError("unsupported-operation", "strings and objects have no raw bytes", {
-        hint: "Use --format json, csv for strings, or `read().data` in a program.",
+        hint: "Use --format json, csv for strings, or `read().data` in code.",
       });
     }
     yield data.bytes.subarray(0, product(data.shape) * data.itemSize);

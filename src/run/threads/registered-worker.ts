@@ -23,7 +23,7 @@ let registered: (() => PageWorker) | undefined;
  */
 export function registerWorker(start: () => PageWorker): void {
   if (typeof start !== "function") {
-    const reason = "what starts a worker must be a function";
+    const reason = "the worker factory must be a function";
     throw new ZarrflowError("invalid-option", reason, { found: typeof start });
   }
   registered = start;

@@ -169,7 +169,7 @@ async function slabTasksOf(
 ): Promise<WorkerTasks> {
   const node = nodeIn(documents, source, path, how);
   if (node?.kind !== "array")
-    throw new ZarrflowError("source-changed", "there is no array any more", { path });
+    throw new ZarrflowError("source-changed", "the array no longer exists", { path });
   const array = node.innerChunks();
   const tasks = slabTasks(array, plan, concurrency);
   const { buffers } = taskBuffers(tasks, scheduler.buffers);

@@ -31,14 +31,14 @@ export function singleThreadReason({
   if (!isNode && registeredWorker() === undefined) return "no worker is registered (`registerWorker`)";
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
-  if (hasFunction) return "`map` is a function of the program; a module runs in all threads";
+  if (hasFunction) return "`map` is a function of the program; only a module can run in several threads";
   if (isPaced) return "limits on requests or bytes per second need a single thread";
   const known = [source, target, scratch].map((spec) => spec && privateAccessOf(spec));
   if (known.some((access) => access?.beforeRequest))
-    return "the program controls each request (`beforeRequest`)";
-  if (known.some((access) => access?.fetch)) return "the program makes the requests (`fetch`)";
+    return "the program intercepts requests (`beforeRequest`)";
+  if (known.some((access) => access?.fetch)) return "the program makes requests itself (`fetch`)";
   if (source && typeof privateAccessOf(source).headers === "function")
-    return "the program makes the headers of each request (`headers`)";
+    return "the program computes request headers (`headers`)";
   if (source === undefined || isObject(source)) return "the source is an object of the program";
   if (source.kind === "memory") return "the source is in this thread's memory";
   if (target.kind === "memory") return "the target is in this thread's memory";

@@ -96,5 +96,5 @@ export class TransferSink implements WritableStore {
 }
 
 async function refuse(): Promise<never> {
-  throw new ZarrflowError("unsupported-operation", "a thread passes on whole values only");
+  throw new ZarrflowError("unsupported-operation", "threads pass on only whole values");
 }

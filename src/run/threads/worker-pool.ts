@@ -232,7 +232,7 @@ function crashError(error: Error): ZarrflowError {
   return new ZarrflowError(
     "resource-limit",
     "a worker thread ran out of memory",
-    { hint: "Allow fewer threads (--threads)." },
+    { hint: "Use fewer threads (--threads)." },
     { cause: error },
   );
 }
@@ -240,7 +240,7 @@ function crashError(error: Error): ZarrflowError {
 /** Error for a worker thread that ended without a reason. */
 function exitError(): ZarrflowError {
   return new ZarrflowError("transient", "a worker thread ended before its work was done", {
-    hint: "Run again; with one thread (--threads 1) if that happens again.",
+    hint: "Run again; if this recurs, use one thread (--threads 1).",
   });
 }
 

@@ -53,7 +53,7 @@ export function conversionCodec(conversion: Conversion): CodecFactory {
     decodedStrides: cStrides(shape),
     encodedSpec: (spec) => ({ ...spec, dataType: from, fillValue: fromFill }),
     encode() {
-      throw new ZarrflowError("unsupported-operation", "values that are converted can only be read");
+      throw new ZarrflowError("unsupported-operation", "converted values are read-only");
     },
     async decode(data, buffers, place = wholeChunk(data.shape)) {
       if (data.kind !== "fixed") throw new ZarrflowError("codec-error", "the codec needs numbers");
@@ -234,10 +234,10 @@ async function mappedBy(
   const found = isList ? (mapped as NumberList).length : undefined;
   // Real numbers may be returned for complex ones.
   if (found !== wanted && found !== items) {
-    throw failed("returned another number of values than the chunk has items", {
+    throw failed("returned a number of values that does not match the items of the chunk", {
       expected: `${wanted} numbers for ${region.shape.join(" x ") || "a scalar"} items of ${describeDataType(to)}`,
       found: `${found ?? (mapped === null ? "null" : typeof mapped)}`,
-      hint: `It is given ${data.length} numbers of ${describeDataType(from)}, ${perItem} an item, and returns the new ones in the same order.`,
+      hint: `It receives ${data.length} numbers of ${describeDataType(from)}, ${perItem} per item, and must return the new ones in the same order.`,
     });
   }
   if (ArrayBuffer.isView(mapped)) return mapped;
@@ -259,16 +259,12 @@ function assertSame(a: NumberList, b: NumberList, { mapName }: Conversion): void
   let at = 0;
   while (at < a.length && Object.is(a[at], b[at])) at++;
   if (at === a.length && a.length === b.length) return;
-  throw new ZarrflowError(
-    "differs",
-    "`map` returned other values when it was called again for the same chunk",
-    {
-      ...(mapName !== undefined && { url: mapName }),
-      expected: `${a[at]}`,
-      found: `${b[at]}`,
-      hint: "It must compute values from `data`, `region` and `coords` alone, since chunks may be read more than once and a run may be resumed.",
-    },
-  );
+  throw new ZarrflowError("differs", "`map` returned different values when called again for the same chunk", {
+    ...(mapName !== undefined && { url: mapName }),
+    expected: `${a[at]}`,
+    found: `${b[at]}`,
+    hint: "It must compute values only from `data`, `region` and `coords`, because chunks may be read more than once and a run may be resumed.",
+  });
 }
 
 /** Writes numbers as items of a type. Complex items take two numbers each, or one for the real part. */
@@ -311,8 +307,8 @@ function valuesNotHeld(
   const those = count === 1 ? "1 value of the chunk" : `${count} of ${length} values of the chunk`;
   const hasNoNearest = overflow === "clamp" || !Number.isFinite(Number(value));
   const hint = hasNoNearest
-    ? "Only types of floats have NaN and infinities: choose one of them, replace NaN with `fillValue` (--fill-value), or both with `map`."
-    : 'Choose a wider type, or take the nearest value of the type with `overflow: "clamp"` (--overflow clamp).';
+    ? "Only float types have NaN and infinities: use one of them, replace NaN with `fillValue` (--fill-value), or replace both with `map`."
+    : 'Use a wider type, or replace such values by the nearest one with `overflow: "clamp"` (--overflow clamp).';
   const reason = `${those} cannot be stored as ${type}, the first at [${place.join(", ")}]`;
   return new ZarrflowError("invalid-option", reason, { expected: type, found: shown, hint });
 }

@@ -55,22 +55,18 @@ export async function loadMap(option: ValueMap | URL | string): Promise<LoadedMa
 /** Loads the map of a plan. @throws `plan-mismatch` if the module has changed since the plan was made. */
 export async function loadPlannedMap(planned: PlannedMap): Promise<ValueMap> {
   if ("function" in planned) {
-    throw new ZarrflowError("invalid-option", "`map` is a function of the process that made the plan", {
-      hint: 'Give it as a module, `new URL("./celsius.js", import.meta.url)`, to run it in other processes.',
+    throw new ZarrflowError("invalid-option", "`map` is a function in the process that made the plan", {
+      hint: 'Pass it as a module, `new URL("./celsius.js", import.meta.url)`, to run it in other processes.',
     });
   }
   const { map, planned: found } = await loadModule(planned.module);
   if ("hash" in found && found.hash !== planned.hash) {
-    throw new ZarrflowError(
-      "plan-mismatch",
-      "the module of `map` is not the one that the plan was made with",
-      {
-        url: planned.module,
-        expected: planned.hash,
-        found: found.hash,
-        hint: "Restore the module, or make the plan again.",
-      },
-    );
+    throw new ZarrflowError("plan-mismatch", "the module of `map` has changed since the plan was made", {
+      url: planned.module,
+      expected: planned.hash,
+      found: found.hash,
+      hint: "Restore the module, or make a new plan.",
+    });
   }
   return map;
 }
@@ -95,7 +91,7 @@ function loadModule(url: string): Promise<LoadedMap> {
     throw new ZarrflowError(
       "invalid-option",
       `the module of \`map\` cannot be loaded: ${reason}`,
-      { url, hint: 'Give the URL of an ES module, such as new URL("./celsius.js", import.meta.url).' },
+      { url, hint: 'Pass the URL of an ES module, such as new URL("./celsius.js", import.meta.url).' },
       { cause },
     );
   });
@@ -119,7 +115,7 @@ async function importMap(url: string): Promise<LoadedMap> {
   const versioned = isFile(url) ? `${url}?${hash}` : url;
   const { default: map } = await importFrom(versioned);
   if (typeof map === "function") return { map: map as ValueMap, planned: { module: url, hash } };
-  throw new ZarrflowError("invalid-option", "the module of `map` has no function as its default export", {
+  throw new ZarrflowError("invalid-option", "the default export of the `map` module is not a function", {
     url,
     expected: "export default ({ data, region, coords }) => ...",
     found: map === undefined ? "no default export" : typeof map,

@@ -163,7 +163,7 @@ export class DirectoryTree {
     if (path !== this.#realRoot && !path.startsWith(inside)) {
       throw new ZarrflowError("path-not-allowed", "a symbolic link points outside the store", {
         key,
-        hint: "Copy the target of the link into the store.",
+        hint: "Copy the link's target into the store.",
       });
     }
     return path;
@@ -180,7 +180,7 @@ export class DirectoryTree {
       throw new ZarrflowError(
         "corrupt-store",
         "a symbolic link is broken",
-        { key, hint: "Fetch the target of the link (git-annex: `git annex get`), or remove the link." },
+        { key, hint: "Fetch the link's target (git-annex: `git annex get`), or remove the link." },
         { cause: error },
       );
     }
@@ -203,7 +203,7 @@ export class DirectoryTree {
     if (links.size <= MAX_LINKS) return;
     throw new ZarrflowError("resource-limit", "too many symbolic links lead to the same folder", {
       key,
-      expected: `at most ${MAX_LINKS} of them`,
+      expected: `at most ${MAX_LINKS}`,
       hint: "Open that folder directly.",
     });
   }

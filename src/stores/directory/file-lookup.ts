@@ -130,7 +130,7 @@ export class FileLookup {
       const found = await readFully(this.#files, fd, bytes, offset);
       throwIfAborted(signal);
       if (found === length) return bytes;
-      throw new ZarrflowError("short-read", "the file was truncated while it was read", {
+      throw new ZarrflowError("short-read", "the file was truncated while it was being read", {
         expected: length,
         found,
       });

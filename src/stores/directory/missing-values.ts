@@ -145,7 +145,7 @@ export class FolderWatch implements MissingWatch {
 
   #failure(folder: string) {
     const reason =
-      "a folder in which chunks are missing was changed while it was read: they may have been removed, or added";
+      "a folder with missing chunks changed while it was being read: chunks may have been removed or added";
     return sourceChanged(reason).addContext({ key: folder.slice(this.#root.length + 1) });
   }
 }

@@ -181,5 +181,5 @@ export async function moveTo(files: FileCalls, from: string, to: string): Promis
 }
 
 function renamedOnto(path: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "the new name exists already", { value: path });
+  return new ZarrflowError("target-exists", "the new name already exists", { value: path });
 }

@@ -40,12 +40,12 @@ export class FilesStore implements ListableStore {
   readonly #files: ReadonlyMap<string, BlobLike>;
   readonly #index: KeyIndex;
 
-  constructor(files: Iterable<readonly [key: string, file: BlobLike]>, description = "chosen files") {
+  constructor(files: Iterable<readonly [key: string, file: BlobLike]>, description = "selected files") {
     const all = [...files];
     this.description = description;
     this.#files = new Map(all.filter(([key]) => isKey(key)));
     this.findings = all.flatMap(([key]) =>
-      isKey(key) ? [] : [{ key, message: "file skipped: its path is not a key" }],
+      isKey(key) ? [] : [{ key, message: "file skipped: its path is not a valid key" }],
     );
     const sorted = sortUtf8([...this.#files.keys()]);
     this.#index = { sortedKeys: () => sorted, sizeOf: (key) => this.#files.get(key)?.size };

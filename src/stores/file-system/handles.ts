@@ -50,18 +50,18 @@ interface Meaning {
 
 const ACCESS: Meaning = {
   code: "access-denied",
-  reason: "the browser does not allow this access",
+  reason: "the browser denies this access",
   hint: 'Ask the user first: handle.requestPermission({ mode: "readwrite" }).',
 };
 const IN_PLACE: Meaning = {
   code: "path-not-allowed",
-  reason: "a folder is in the place of a file, or a file in that of a folder",
+  reason: "there is a folder in place of a file, or a file in place of a folder",
 };
 
 const meanings = new Map<string, Meaning>([
   ["NotAllowedError", ACCESS],
   ["SecurityError", ACCESS],
-  ["NotFoundError", { code: "not-found", reason: "the file or folder is gone" }],
+  ["NotFoundError", { code: "not-found", reason: "the file or folder no longer exists" }],
   ["TypeMismatchError", IN_PLACE],
   ["InvalidModificationError", IN_PLACE],
   ["TypeError", { code: "path-not-allowed", reason: "the browser does not allow this name" }],
@@ -69,24 +69,24 @@ const meanings = new Map<string, Meaning>([
     "QuotaExceededError",
     {
       code: "no-space",
-      reason: "the browser gives this site no more space",
-      hint: "Remove what the site keeps, or choose a folder of the disk.",
+      reason: "the browser allows this site no more storage",
+      hint: "Delete stored data of this site, or choose a folder on disk.",
     },
   ],
   [
     "NoModificationAllowedError",
     {
       code: "locked",
-      reason: "another page or worker is writing the file",
-      hint: "Wait for it, or close it.",
+      reason: "another page or worker is writing to the file",
+      hint: "Wait until it is done, or close it.",
     },
   ],
   [
     "NotReadableError",
     {
       code: "source-changed",
-      reason: "the file was changed, moved or removed after it was chosen",
-      hint: "Choose it again.",
+      reason: "the file was changed, moved or removed after it was selected",
+      hint: "Select it again.",
     },
   ],
 ]);

@@ -36,7 +36,7 @@ async function fill(
     const part = await blob.slice(offset + at, offset + end).arrayBuffer();
     if (part.byteLength !== end - at) {
       const found = at + part.byteLength;
-      throw new ZarrflowError("short-read", "the file ends early", { expected: bytes.length, found });
+      throw new ZarrflowError("short-read", "the file ends too early", { expected: bytes.length, found });
     }
     bytes.set(new Uint8Array(part), at);
   }

@@ -7,17 +7,17 @@ const codes = new Map<string, readonly [PlainCode, string]>([
   ["EROFS", ["access-denied", "the file system is read-only"]],
   ["ENOSPC", ["no-space", "no space left on the device"]],
   ["EDQUOT", ["no-space", "the disk quota is exhausted"]],
-  ["EFBIG", ["no-space", "the file is too large for the file system or a limit of this process"]],
+  ["EFBIG", ["no-space", "the file exceeds the size limit of the file system or of this process"]],
   ["EMFILE", ["too-many-files", "too many open files in this process"]],
   ["ENFILE", ["too-many-files", "too many open files on this machine"]],
   ["ENAMETOOLONG", ["path-not-allowed", "the file name is too long"]],
   ["ELOOP", ["path-not-allowed", "too many symbolic links"]],
-  ["ENOTDIR", ["path-not-allowed", "a file is in the place of a folder"]],
+  ["ENOTDIR", ["path-not-allowed", "there is a file in place of a folder"]],
   ["ENXIO", ["corrupt-store", "this is neither a file nor a folder"]],
   ["ENODEV", ["corrupt-store", "this is neither a file nor a folder"]],
-  ["EEXIST", ["path-not-allowed", "a file is in the place of a folder"]],
-  ["EISDIR", ["path-not-allowed", "a folder is in the place of a file"]],
-  ["ENOTEMPTY", ["path-not-allowed", "a folder is in the place of a file"]],
+  ["EEXIST", ["path-not-allowed", "there is a file in place of a folder"]],
+  ["EISDIR", ["path-not-allowed", "there is a folder in place of a file"]],
+  ["ENOTEMPTY", ["path-not-allowed", "there is a folder in place of a file"]],
 ]);
 
 /** True if a file call failed because the path does not exist or is not a file. No other failure means missing. */

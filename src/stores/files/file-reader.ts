@@ -51,7 +51,7 @@ export class FileReader implements RangeReader {
     } catch (error) {
       if (fd !== undefined) files.release(fd);
       if (isMissing(error))
-        throw new ZarrflowError("not-found", `there is no file ${path}`, {}, { cause: error });
+        throw new ZarrflowError("not-found", `the file ${path} does not exist`, {}, { cause: error });
       throw fileError(error, { store: `file ${path}` });
     }
   }
@@ -89,7 +89,7 @@ export class FileReader implements RangeReader {
     const fd = await this.#files.open(this.#path, FLAGS);
     try {
       if (fileVersion(this.#files.stat(fd)) !== this.#version)
-        throw sourceChanged("the file was replaced, or changed, after it was opened");
+        throw sourceChanged("the file was replaced or changed after it was opened");
     } catch (error) {
       this.#files.release(fd);
       throw error;

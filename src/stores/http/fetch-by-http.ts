@@ -108,7 +108,8 @@ function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBo
       return new Promise<void>((resolve, reject) => {
         const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
         const end = () => (signal?.aborted ? fail(undefined) : resolve());
-        const cut = () => fail(message.errored ?? new Error("the connection was closed amid the response"));
+        const cut = () =>
+          fail(message.errored ?? new Error("the connection was closed in the middle of the response"));
         if (message.destroyed) return cut();
         const onPiece = (piece: Uint8Array) => {
           const stop = () => letGo(message.off("data", onPiece));
@@ -150,10 +151,10 @@ function decoded(message: IncomingMessage): Readable {
     message.destroy();
     throw new ZarrflowError(
       "unsupported-encoding",
-      "the server compresses its answers in an unsupported way",
+      "the server compresses its responses in an unsupported way",
       {
         found: `Content-Encoding: ${coding}`,
-        hint: "Requests ask for answers that are not compressed (`Accept-Encoding: identity`); configure the server to honour that.",
+        hint: "Requests ask for uncompressed responses (`Accept-Encoding: identity`); configure the server to honor that.",
       },
     );
   }

@@ -80,7 +80,7 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): R
     if (!NAME.test(name) || !VALUE.test(value)) {
       throw new ZarrflowError(
         "invalid-option",
-        "the credentials, or a header, contain characters that are not allowed in a header",
+        "the credentials or a header contain characters that headers must not contain",
         { hint: "Check them for line breaks." },
       );
     }
@@ -104,7 +104,7 @@ export function headersIn(text: string): Record<string, string> | undefined {
     if (name === "" || value === "") {
       throw new ZarrflowError("invalid-option", "this is not a header", {
         expected: "NAME: VALUE",
-        hint: "Write --header 'Authorization: Bearer ...'; --header @FILE and ZARRFLOW_HEADERS have such lines.",
+        hint: "Write --header 'Authorization: Bearer ...'; --header @FILE and ZARRFLOW_HEADERS contain one such header per line.",
       });
     }
     const key = name.toLowerCase();

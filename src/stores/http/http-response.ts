@@ -58,10 +58,10 @@ export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
 
 /** Makes the error for a web page in place of a value. */
 export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowError {
-  return new ZarrflowError("access-denied", "the server returns a page of HTML in place of the value", {
+  return new ZarrflowError("access-denied", "the server returned an HTML page instead of the value", {
     found: `${status} text/html`,
     isPage: true,
-    hint: "Servers of web apps return such a page for keys that are missing, others to ask for a login. Have the server answer 404 for missing chunks: nothing else shows that they are missing.",
+    hint: "Web apps return such a page for missing keys, other servers to ask for a login. Configure the server to answer 404 for missing chunks: nothing else shows that they are missing.",
   });
 }
 
@@ -72,11 +72,11 @@ export function isPageInPlace(error: unknown): boolean {
 
 /** Hint for servers on which 403 means a missing key. */
 const MISSING_403 =
-  "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.";
+  "Buckets that may be read but not listed answer this for missing keys. If this is such a bucket, use `missing403` (--missing-403).";
 
 function deniedHint(sent: SentCredentials["sent"]): string {
   if (sent.length === 0) return MISSING_403;
-  return `It may not accept the ${sent.join(" or the ")} that it was sent: check the token, and whether it has expired. ${MISSING_403}`;
+  return `It may not accept the ${sent.join(" or the ")} that it was sent: check the token and whether it has expired. ${MISSING_403}`;
 }
 
 /** Makes the error for a status that means neither success nor a missing value. */
@@ -91,7 +91,7 @@ export function statusFailure(
   if (status === 401)
     return new ZarrflowError("access-denied", `the server requires authentication${elsewhere}`, {
       found,
-      hint: "Give a token, as a header (`headers`, or `--header` of the command) or in the URL (https://host/x.zarr?token=...), or one that has not expired.",
+      hint: "Pass a valid token, either in a header (`headers` or --header) or in the URL (https://host/x.zarr?token=...).",
     });
   if (status === 403)
     return new ZarrflowError("access-denied", `the server denies access${elsewhere}`, {
@@ -99,12 +99,12 @@ export function statusFailure(
       hint: deniedHint(sent),
     });
   if (status === 410)
-    return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {
+    return new ZarrflowError("unsupported-operation", "the server answered that the value is gone (410)", {
       found,
-      hint: "Only 404 stands for a value that was never there; ask whoever runs the server where the data are now.",
+      hint: "Only 404 means that a value never existed; ask the operator of the server where the data is now.",
     });
   if (!TRANSIENT.includes(status))
-    return new ZarrflowError("unsupported-operation", "the server rejects the request", { found });
+    return new ZarrflowError("unsupported-operation", "the server rejected the request", { found });
   const retryAfter = retryAfterOf(response);
   return new ZarrflowError("transient", "the server is temporarily unavailable", {
     found,
@@ -132,7 +132,7 @@ export function connectionFailure(cause: unknown, origin = "the server"): Zarrfl
   if (isZarrflowError(cause)) return cause; // a server that was silent
   const code = networkCode(cause);
   if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) {
-    const hint = "Set NODE_EXTRA_CA_CERTS to a file of certificates to trust.";
+    const hint = "Set NODE_EXTRA_CA_CERTS to a file with certificates to trust.";
     return new ZarrflowError(
       "access-denied",
       "the server's certificate cannot be verified",
@@ -148,7 +148,7 @@ export function connectionFailure(cause: unknown, origin = "the server"): Zarrfl
       hint:
         code === "ENOTFOUND"
           ? `Check the host name in ${origin}.`
-          : `Check that ${origin} is running and can be reached.`,
+          : `Check that ${origin} is running and reachable.`,
     },
     { cause },
   );

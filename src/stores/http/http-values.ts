@@ -251,7 +251,7 @@ export class HttpValues {
         throw pageInPlace(response);
       }
       if (status === NOT_THE_SAME && condition !== undefined) {
-        throw sourceChanged("the value was replaced while it was read");
+        throw sourceChanged("the value was replaced while it was being read");
       }
       if (status === 200 || status === 206) assertVersion(options, versionOf(response));
       return response;
@@ -311,11 +311,11 @@ function otherRange(
   found: ContentRange | undefined,
   response: HttpResponse,
 ): ZarrflowError {
-  return new ZarrflowError("short-read", "the server returns another range than requested", {
+  return new ZarrflowError("short-read", "the server returned a different range than requested", {
     expected: rangeHeader(range),
     found: found
       ? `bytes ${found.start}-${found.end - 1}/${found.size ?? "*"}`
-      : `${response.status} without a range`,
-    hint: "Range requests to this server are unreliable; copy the data to another server or a folder.",
+      : `status ${response.status} without a range`,
+    hint: "Range requests to this server are unreliable. Copy the data to another server or to a folder.",
   });
 }

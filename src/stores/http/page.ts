@@ -21,10 +21,10 @@ export async function fetchFailure(cause: unknown, url: URL): Promise<ZarrflowEr
   if (isZarrflowError(cause) || !isCrossOrigin(url)) return failure;
   const { origin, protocol } = globalThis.location;
   if (protocol === "https:" && url.protocol === "http:") {
-    const hint = "Read the data by https.";
+    const hint = "Read the data over https.";
     return new ZarrflowError(
       "access-denied",
-      "a page served by https cannot read by http",
+      "a page served over https cannot read data over http",
       { hint },
       { cause },
     );
@@ -37,7 +37,7 @@ export async function fetchFailure(cause: unknown, url: URL): Promise<ZarrflowEr
   if (!isThere) return failure;
   const details = {
     expected: `Access-Control-Allow-Origin: ${origin}`,
-    hint: `Configure CORS on ${url.origin}, for answers of status 404 as well, or serve the data from ${origin}.`,
+    hint: `Configure CORS on ${url.origin}, including responses of status 404, or serve the data from ${origin}.`,
   };
   return new ZarrflowError("access-denied", "the server does not allow this page to read from it", details, {
     cause,

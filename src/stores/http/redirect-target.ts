@@ -82,7 +82,7 @@ function urlHost(address: string): string {
 }
 
 function refusedPlace({ protocol, host }: URL): ZarrflowError {
-  return refused("the redirect leads to an address that is not allowed", `${protocol}//${host}`);
+  return refused("the redirect leads to a forbidden address", `${protocol}//${host}`);
 }
 
 /** True if a host is an IPv4 address that matches `kind`, possibly written as IPv6. */

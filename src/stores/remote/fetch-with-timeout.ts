@@ -328,7 +328,7 @@ export class SilenceWatch {
 }
 
 function late(milliseconds: number): ZarrflowError {
-  return new ZarrflowError("transient", "the response is much later than usual", {
+  return new ZarrflowError("transient", "the response takes much longer than usual", {
     found: `nothing for ${(milliseconds / 1000).toFixed(2)} s`,
   });
 }
@@ -337,13 +337,13 @@ function slow(bytes: number, milliseconds: number): ZarrflowError {
   return new ZarrflowError("transient", "the server sends too slowly", {
     expected: `${SLOWEST_BODY} bytes a second, or more`,
     found: `${bytes} bytes in ${Math.round(milliseconds / 1000)} s`,
-    hint: "Try again when the server or the connection is less busy.",
+    hint: "Try again when the server or the network is less busy.",
   });
 }
 
 function silent(milliseconds: number, origin: string): ZarrflowError {
   return new ZarrflowError("transient", "the server did not respond in time", {
     found: `nothing for ${milliseconds / 1000} s`,
-    hint: `Check that ${origin} is running and can be reached.`,
+    hint: `Check that ${origin} is running and reachable.`,
   });
 }

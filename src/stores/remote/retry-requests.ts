@@ -165,8 +165,8 @@ function givenUp(error: ZarrflowError, attempts: number, spent: number): Zarrflo
   const after = retryAfterOf(error) / 1000;
   const hint =
     after > 0
-      ? `The server asks to be left alone for ${after} s: try again then.`
-      : "Try again later, or allow more attempts (`retry: { attempts: 20 }`, or `--attempts 20` of the command).";
+      ? `The server asks clients to wait ${after} s: try again then.`
+      : "Try again later, or allow more attempts (`retry: { attempts: 20 }` or --attempts 20).";
   return error.addContext({
     ...(attempts > 1 && { attempts, seconds: Math.round(spent / 100) / 10 }),
     hint,

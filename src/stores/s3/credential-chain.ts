@@ -79,9 +79,9 @@ function shared(name: string, fetchThem: () => Promise<S3Credentials>): S3Creden
 function otherTool(profile = "default"): ZarrflowError {
   return new ZarrflowError(
     "unsupported-operation",
-    `the profile ${profile} assumes a role or signs in, which zarrflow cannot do`,
+    `the profile ${profile} assumes a role or uses single sign-on, which zarrflow does not support`,
     {
-      hint: `Give a profile the line \`credential_process = aws configure export-credentials --profile ${profile}\`, and use that profile.`,
+      hint: `Use another profile that has the line \`credential_process = aws configure export-credentials --profile ${profile}\`.`,
     },
   );
 }

@@ -59,7 +59,7 @@ export async function readProfile(env: Variables): Promise<Record<string, string
   ]);
   const settings = profileSettings(env.AWS_PROFILE ?? "default", { config, credentials });
   if (settings !== undefined || env.AWS_PROFILE === undefined) return settings ?? {};
-  throw new ZarrflowError("invalid-option", `there is no profile ${env.AWS_PROFILE}`, {
+  throw new ZarrflowError("invalid-option", `the profile ${env.AWS_PROFILE} does not exist`, {
     hint: "AWS_PROFILE must name a section of ~/.aws/config or ~/.aws/credentials.",
   });
 }
@@ -88,7 +88,7 @@ export async function processCredentials(command: string): Promise<S3Credentials
   } catch {
     // The output of the program and its command line may contain secrets.
     throw new ZarrflowError("access-denied", "the profile's credential_process failed", {
-      hint: "Run the program by hand to see why.",
+      hint: "Run the program manually to see why.",
     });
   }
   return parseCredentials(output, "the profile's credential_process");

@@ -49,7 +49,7 @@ export function textOfGood({ text, response }: TextAnswer, from: string): string
   if (response.ok) return text;
   const failure = statusFailure(response);
   if (failure.code === "transient") throw failure;
-  throw new ZarrflowError("access-denied", `${from} returns no credentials`, {
+  throw new ZarrflowError("access-denied", `${from} returned no credentials`, {
     found: response.status,
     hint: HOW_TO_SIGN,
   });
@@ -83,7 +83,7 @@ function containerEndpoint(variables: Variables): URL {
   if (url?.protocol === "https:" || (url?.protocol === "http:" && PLAIN_HOSTS.test(url.hostname))) return url;
   throw new ZarrflowError(
     "access-denied",
-    "credentials are not requested over plain http from other machines",
+    "credentials must not be requested over plain http from other machines",
     {
       hint: "AWS_CONTAINER_CREDENTIALS_FULL_URI must start with https://, or name this machine or its container service.",
     },
@@ -173,12 +173,12 @@ function refused(status: number, code: string | undefined): ZarrflowError {
   const isExpired = code === "ExpiredTokenException";
   return new ZarrflowError(
     "access-denied",
-    isExpired ? "the token of the web identity has expired" : "the token service returns no credentials",
+    isExpired ? "the token of the web identity has expired" : "the token service returned no credentials",
     {
       found: code !== undefined && /^\w{1,64}$/.test(code) ? `${status} ${code}` : status,
       hint: isExpired
         ? "The program that writes AWS_WEB_IDENTITY_TOKEN_FILE must renew it."
-        : "AWS_ROLE_ARN must be a role that trusts the issuer of the token.",
+        : "AWS_ROLE_ARN must name a role that trusts the issuer of the token.",
     },
   );
 }

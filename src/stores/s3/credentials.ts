@@ -104,7 +104,7 @@ export function credentialsOf(variables: Variables): S3Credentials | undefined {
 export function parseCredentials(text: string, from: string): S3Credentials {
   const { AccessKeyId, SecretAccessKey, SessionToken, Token = SessionToken, Expiration } = fieldsOf(text);
   if (!AccessKeyId || !SecretAccessKey) {
-    throw new ZarrflowError("access-denied", `${from} returns no credentials`, { hint: HOW_TO_SIGN });
+    throw new ZarrflowError("access-denied", `${from} returned no credentials`, { hint: HOW_TO_SIGN });
   }
   return {
     accessKeyId: AccessKeyId,

@@ -35,16 +35,16 @@ export async function* listObjects(
     const { text: page } = await client.ask("", query, { method: "GET", root: "ListBucketResult", signal });
     for (const entry of entriesOf(page)) {
       const name = nameOf(entry);
-      if (!name.startsWith(prefix)) throw misled("the server lists keys outside the requested prefix", name);
+      if (!name.startsWith(prefix)) throw misled("the server listed keys outside the requested prefix", name);
       if (name === last) continue; // some servers start a page with the last name of the previous one
-      if (compareUtf8(last, name) > 0) throw misled("the server does not list keys in UTF-8 order", name);
+      if (compareUtf8(last, name) > 0) throw misled("the server did not list keys in UTF-8 order", name);
       last = name;
       yield entry;
     }
     const isMore = elementText(page, "IsTruncated") === "true";
     const next = isMore ? elementText(page, "NextContinuationToken") : undefined;
-    if (isMore && !next) throw misled("the server has more keys, but returns no continuation token", last);
-    if (next !== undefined && next === token) throw misled("the server returns the same page again", last);
+    if (isMore && !next) throw misled("the server has more keys, but returned no continuation token", last);
+    if (next !== undefined && next === token) throw misled("the server returned the same page twice", last);
     token = next;
   } while (token !== undefined);
 }
@@ -90,7 +90,7 @@ export function decodedKey(text = ""): string {
   try {
     return decodeURIComponent(text.replaceAll("+", "%20"));
   } catch {
-    throw misled("the server lists an invalid key", text);
+    throw misled("the server listed an invalid key", text);
   }
 }
 
@@ -125,7 +125,7 @@ export async function listParts(
       return { parts, at: Date.parse(answer.headers.get("date") ?? "") };
     }
     if (!(last > marker)) {
-      throw new ZarrflowError("corrupt-store", "the server returns the same page again", { key });
+      throw new ZarrflowError("corrupt-store", "the server returned the same page twice", { key });
     }
     marker = last;
   }
@@ -182,7 +182,7 @@ async function* uploadsBelow(
     const next = isMore ? { "key-marker": name(key), "upload-id-marker": id } : undefined;
     const isSame = after?.["key-marker"] === next?.["key-marker"] && after?.["upload-id-marker"] === id;
     if (next !== undefined && isSame) {
-      throw new ZarrflowError("corrupt-store", "the server returns the same page again", { key: name(key) });
+      throw new ZarrflowError("corrupt-store", "the server returned the same page twice", { key: name(key) });
     }
     after = next;
   } while (after !== undefined);

@@ -263,7 +263,7 @@ export class MultipartWriter implements UploadWriter {
     const request = { method: "PUT", ...checksummed(part), signal } as const;
     const { headers } = await this.#client.ask(this.#key, query, request);
     const tag = headers.get("etag");
-    if (tag === null) throw new ZarrflowError("transient", "the server returns no ETag for a part");
+    if (tag === null) throw new ZarrflowError("transient", "the server returned no ETag for a part");
     this.#tags[number - 1] = tag;
     this.#onPart?.({ number, size: part.length, tag });
   }

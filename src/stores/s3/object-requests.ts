@@ -79,7 +79,7 @@ function sourceHeaders({ bucket, key, etag }: CopiedObject): Record<string, stri
 function tagOf(answer: string): string {
   const tag = elementText(answer, "ETag");
   if (tag !== undefined) return tag;
-  throw new ZarrflowError("transient", "the server returns no ETag for a part");
+  throw new ZarrflowError("transient", "the server returned no ETag for a part");
 }
 
 /** Maximum number of objects that S3 removes in one request. */

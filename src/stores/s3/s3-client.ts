@@ -142,7 +142,10 @@ export class S3Client {
     if (!BUCKET.test(options.bucket)) {
       // Credentials before an `@` must not be shown.
       const value = options.bucket.slice(options.bucket.lastIndexOf("@") + 1);
-      throw new ZarrflowError("invalid-option", "this is not a bucket name", { value, hint: BUCKET_HINT });
+      throw new ZarrflowError("invalid-option", "this is not a valid bucket name", {
+        value,
+        hint: BUCKET_HINT,
+      });
     }
     if (options.endpoint !== undefined && !/^https?:\/\/[^/?#@]+\/?$/.test(options.endpoint)) {
       throw new ZarrflowError("invalid-option", "an endpoint must be a URL without a path", {

@@ -5,7 +5,7 @@ import { elementText } from "./xml.ts";
 /** Bucket names of any server: Ceph's have a tenant in front, others have capitals and underscores. */
 export const BUCKET = /^(?:[\w.-]*:)?\w[\w.-]{1,253}\w$/;
 export const BUCKET_HINT =
-  "Bucket names have 3 characters or more: letters, digits, hyphens, underscores and periods; in Ceph also a tenant in front: tenant:bucket.";
+  "Bucket names have at least 3 characters: letters, digits, hyphens, underscores and periods; in Ceph a tenant may precede them: tenant:bucket.";
 
 interface Meaning {
   readonly code: PlainCode | "transient";
@@ -40,7 +40,7 @@ const MEANINGS = new Map<string, Meaning>([
   ["ConditionalRequestConflict", { code: "transient", reason: "another request conflicted" }],
   ["OperationAborted", { code: "transient", reason: "another request conflicted" }],
   ["InternalError", { code: "transient", reason: "the server failed" }],
-  ["IncompleteBody", { code: "transient", reason: "the server received only a part of the body" }],
+  ["IncompleteBody", { code: "transient", reason: "the server received only part of the body" }],
   ["BadDigest", { code: "transient", reason: "the body was changed in transit" }],
   ["AccessDenied", { code: "access-denied", reason: "the server denies access" }],
   ["ExpiredToken", stale],
@@ -62,8 +62,11 @@ const MEANINGS = new Map<string, Meaning>([
   ["TemporaryRedirect", elsewhere],
   ["IllegalLocationConstraintException", elsewhere],
   ["AuthorizationHeaderMalformed", elsewhere],
-  ["NoSuchBucket", { code: "not-found", reason: "there is no such bucket" }],
-  ["InvalidBucketName", { code: "invalid-option", reason: "this is not a bucket name", hint: BUCKET_HINT }],
+  ["NoSuchBucket", { code: "not-found", reason: "the bucket does not exist" }],
+  [
+    "InvalidBucketName",
+    { code: "invalid-option", reason: "this is not a valid bucket name", hint: BUCKET_HINT },
+  ],
   [
     "InvalidObjectState",
     { code: "access-denied", reason: "the object is archived", hint: "Restore it first." },
@@ -91,7 +94,7 @@ export interface RefusedRequest {
 }
 
 const DENIED_HINT =
-  "If the bucket may be read but not listed, it answers so for keys that are missing: use `missing403`, or `--missing-403` of the command. If its readers pay, set AWS_REQUEST_PAYER=requester.";
+  "Buckets that may be read but not listed answer this for missing keys: if this is one, use `missing403` (--missing-403). For a requester-pays bucket, set AWS_REQUEST_PAYER=requester.";
 
 export function s3Failure(
   response: Parameters<typeof statusFailure>[0],
@@ -112,7 +115,7 @@ export function s3Failure(
   const { reason } = meaning;
   const hint =
     meaning === elsewhere && region !== undefined
-      ? `The server says that the bucket is in ${region}: set AWS_REGION=${region}, or AWS_ENDPOINT_URL_S3 to its endpoint.`
+      ? `According to the server the bucket is in ${region}: set AWS_REGION=${region}, or AWS_ENDPOINT_URL_S3 to its endpoint.`
       : code === "AccessDenied" && isRefusedRead
         ? DENIED_HINT
         : meaning.hint;

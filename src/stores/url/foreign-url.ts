@@ -58,7 +58,7 @@ export function fragment(base: string, inside: string, text: string): ZarrflowEr
     "the path of a node inside a store must follow a `/`, not a `#`",
     {
       value: text,
-      hint: `Write ${base}${path === "" ? "" : `/${path}`}; in a name, \`#\` is written %23 in a URL of file:// or http(s)://.`,
+      hint: `Write ${base}${path === "" ? "" : `/${path}`}. A \`#\` in a name is written %23 in file:// and http(s):// URLs.`,
     },
   );
 }
@@ -91,7 +91,7 @@ function inS3(rest: string): string {
 }
 
 function inGoogle(rest: string): string {
-  return `Write s3://${rest} with AWS_ENDPOINT_URL=https://storage.googleapis.com, and an HMAC key of the bucket as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; public data are read from https://storage.googleapis.com/${rest} too.`;
+  return `Write s3://${rest} with AWS_ENDPOINT_URL=https://storage.googleapis.com, and an HMAC key of the bucket as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Public data can also be read from https://storage.googleapis.com/${rest}.`;
 }
 
 function inAzure(rest: string): string {
@@ -99,7 +99,7 @@ function inAzure(rest: string): string {
   const place = account
     ? `${account}.blob.core.windows.net/${container}/${path}`
     : `ACCOUNT.blob.core.windows.net/${rest}`;
-  return `Public containers are read from https://${place}; those with a token from "https://${place}?TOKEN".`;
+  return `Read public containers from https://${place}, and those with a token from "https://${place}?TOKEN".`;
 }
 
 function inHuggingFace(rest: string): string {

@@ -42,6 +42,6 @@ export function pathOfFileUrl(text: string): string {
   }
   throw new ZarrflowError("invalid-option", "this is not a URL of a local file", {
     value: text,
-    hint: "A URL of a local file looks like file:///path, with `?`, `#` and `%` percent-encoded.",
+    hint: "URLs of local files look like file:///path, with `?`, `#` and `%` percent-encoded.",
   });
 }

@@ -27,7 +27,7 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
  * ```
  */
 export function parseStoreUrl(text: string): StoreUrl {
-  if (text.includes("\0")) throw new ZarrflowError("invalid-option", "a URL must not hold a zero byte");
+  if (text.includes("\0")) throw new ZarrflowError("invalid-option", "a URL must not contain a NUL byte");
   assertNoCredentials(text);
   assertNotForeign(text);
   const [base = "", ...stages] = text.split(/\|(?=[\w+.-]+:)/);
@@ -47,9 +47,9 @@ function assertNoCredentials(text: string): void {
 function noCredentials(): ZarrflowError {
   return new ZarrflowError(
     "invalid-option",
-    "this URL must not contain a password, or a token in this place",
+    "this URL must not contain a password, nor a token in this place",
     {
-      hint: "Tokens of web servers follow the path, as in https://host/x.zarr?token=..., or are sent as a header: `--header`, or `headers` in a program.",
+      hint: "Tokens for web servers go after the path, as in https://host/x.zarr?token=..., or into a header (--header, in code headers).",
     },
   );
 }
@@ -168,9 +168,9 @@ export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string):
     const inner = normalisePath(`${path}/${within}`);
     return named === undefined ? { spec, path: inner } : { spec, path: inner, zarrFormat: named };
   }
-  throw new ZarrflowError("unsupported-operation", `the stage ${name}: is not known, or not allowed here`, {
+  throw new ZarrflowError("unsupported-operation", `the stage ${name}: is unknown or not allowed here`, {
     value: stage,
-    hint: `Known stages are zip: after the name of a zip, and last ${[...FORMATS.keys()].map((known) => `${known}:`).join(", ")}.`,
+    hint: `Known stages are zip: after the name of a zip and, at the end, ${[...FORMATS.keys()].map((known) => `${known}:`).join(", ")}.`,
   });
 }
 

@@ -79,7 +79,7 @@ export function requestTurns(requestsPerSecond: number): RequestHook {
 export function paceOf(perSecond: number | undefined): Pace | undefined {
   if (perSecond === undefined) return undefined;
   if (perSecond > 0 && Number.isFinite(perSecond)) return new Pace(perSecond);
-  throw new ZarrflowError("invalid-option", "a rate must be above 0", { value: perSecond });
+  throw new ZarrflowError("invalid-option", "a rate must be positive", { value: perSecond });
 }
 
 /** Hands out an amount per second, in the order of the requests. */

@@ -41,7 +41,7 @@ function wrapErrors(store: Store): Store {
     get: async (key, options) => {
       const bytes: unknown = await inner.get(key, options);
       if (bytes === undefined || bytes instanceof Uint8Array) return bytes;
-      throw wrongAnswer("the store returns neither bytes nor undefined", bytes, {
+      throw wrongAnswer("the store returned neither bytes nor undefined", bytes, {
         store: store.description,
         key,
         hint: "Let `get` return a Uint8Array, or undefined for a missing key.",
@@ -50,7 +50,7 @@ function wrapErrors(store: Store): Store {
     size: async (key, options) => {
       const size: unknown = await inner.size(key, options);
       if (size === undefined || isSize(size)) return size;
-      throw wrongAnswer("the store returns neither a size nor undefined", size, {
+      throw wrongAnswer("the store returned neither a size nor undefined", size, {
         store: store.description,
         key,
         hint: "Let `size` return a whole number of bytes, or undefined for a missing key.",
@@ -84,7 +84,7 @@ function checkedListing(inner: ListableStore): Pick<ListableStore, "list" | "lis
     for await (const entry of entries) {
       if (isKeyEntry(entry) || (mayBePrefix && isPrefix(entry))) yield entry;
       else {
-        throw wrongAnswer("the store lists what is no key", entry, {
+        throw wrongAnswer("the store listed something that is not a key", entry, {
           store: inner.description,
           hint: "Let listings give objects with a `key`, and a `size` in bytes where it is known.",
         });

@@ -70,8 +70,8 @@ export class DeflatingEncoder implements EntryEncoder {
 function passThrough(): PassThrough {
   const stream = builtin("node:stream");
   if (stream) return new stream.PassThrough();
-  throw new ZarrflowError("unsupported-operation", "entries of a zip cannot be deflated here", {
-    hint: "Leave out `deflate`: chunks are compressed already.",
+  throw new ZarrflowError("unsupported-operation", "zip entries cannot be deflated on this platform", {
+    hint: "Omit `deflate`: chunks are already compressed.",
   });
 }
 

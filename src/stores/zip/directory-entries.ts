@@ -57,7 +57,7 @@ export async function* directoryEntries(
   }
   const isLostCarry = !end.isZip64 && found % COUNTS === stated;
   if (found !== stated && !isLostCarry) {
-    throw new ZarrflowError("corrupt-store", "the zip directory has a wrong number of entries", {
+    throw new ZarrflowError("corrupt-store", "the zip directory has the wrong number of entries", {
       expected: stated,
       found,
     });
@@ -112,7 +112,7 @@ function* extraFields(bytes: Uint8Array): Generator<ExtraField> {
   for (let at = 0; at < bytes.length - 3; ) {
     const start = at + 4;
     const end = start + view.getUint16(at + 2, true);
-    if (end > bytes.length) throw broken("an extra field reaches beyond its entry");
+    if (end > bytes.length) throw broken("an extra field extends beyond its entry");
     yield { id: view.getUint16(at, true), data: bytes.subarray(start, end) };
     at = end;
   }
@@ -154,7 +154,7 @@ export function entryName(flags: number, raw: Uint8Array, extra: readonly ExtraF
     });
   }
   if (name.length > 2 * MAX_DEPTH && name.split("/", MAX_DEPTH + 2).length > MAX_DEPTH + 1) {
-    throw new ZarrflowError("resource-limit", "the name of a zip entry has too many folders", {
+    throw new ZarrflowError("resource-limit", "the name of a zip entry is nested too deeply", {
       expected: `at most ${MAX_DEPTH}`,
       value: name,
     });

@@ -194,8 +194,8 @@ async function findStart(
 
 function assertOneFile(number: number): void {
   if (number === 0) return;
-  throw new ZarrflowError("unsupported-operation", "the zip is one of several files", {
-    hint: "Join the files first (`zip -s 0`).",
+  throw new ZarrflowError("unsupported-operation", "the zip is one part of a multi-part archive", {
+    hint: "Join the parts first (`zip -s 0`).",
   });
 }
 

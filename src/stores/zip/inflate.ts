@@ -94,10 +94,14 @@ async function* once(packed: Uint8Array): AsyncGenerator<Uint8Array> {
 export function assertInflatedSize(packedSize: number, size: number): void {
   if (size > packedSize * MAX_RATIO) throw wrongSize(size, `at most ${packedSize * MAX_RATIO}`);
   if (packedSize > 2 * size + MAX_ADDED) {
-    throw new ZarrflowError("corrupt-store", "the zip entry is larger than its value allows", {
-      expected: `at most ${2 * size + MAX_ADDED}`,
-      found: packedSize,
-    });
+    throw new ZarrflowError(
+      "corrupt-store",
+      "the compressed zip entry is too large for the size of its value",
+      {
+        expected: `at most ${2 * size + MAX_ADDED}`,
+        found: packedSize,
+      },
+    );
   }
 }
 
@@ -175,7 +179,7 @@ export class Inflation {
 
 /** Makes the error for a value of another size than its entry states. */
 export function wrongSize(expected: number, found: number | string): ZarrflowError {
-  return new ZarrflowError("corrupt-store", "the zip entry does not have the size it states", {
+  return new ZarrflowError("corrupt-store", "the zip entry does not have its stated size", {
     expected,
     found,
   });

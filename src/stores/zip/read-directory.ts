@@ -41,7 +41,7 @@ export async function readDirectory(
     const tellCount = (stated: number, found: number) =>
       note(
         "",
-        `the zip directory states ${stated} entries, but has ${found}: some readers do not find all of them`,
+        `the zip directory states ${stated} entries, but has ${found}: some readers will not find all of them`,
       );
     for await (const entry of directoryEntries(archive, tellCount)) {
       throwIfAborted(signal);
@@ -57,7 +57,7 @@ export async function readDirectory(
       }
       const key = name.slice(prefix.length);
       if (!isKey(key)) {
-        note(key, "zip entry skipped: its name is not a key");
+        note(key, "zip entry skipped: its name is not a valid key");
         continue;
       }
       if (link) note(key, "the zip entry is a symbolic link, which is not followed and cannot be read");
@@ -65,14 +65,14 @@ export async function readDirectory(
         ...{ offset, packedSize, size, crc32, nameLength },
         method: link ? LINK : entry.isEncrypted ? ENCRYPTED : entry.method,
       });
-      if (isSecond) note(key, "two zip entries have this name: the later one counts", { isDuplicate: true });
+      if (isSecond) note(key, "two zip entries have this name: the later one is used", { isDuplicate: true });
     }
   } catch (error) {
     throwIfAborted(signal);
     throw error;
   }
   if (untold > 0)
-    findings.push({ key: "", message: `${untold} more zip entries that are skipped or duplicate` });
+    findings.push({ key: "", message: `${untold} more zip entries that are skipped or duplicates` });
   return { index, findings, comment: archive.comment };
 }
 
@@ -85,6 +85,6 @@ function isLink({ versionMadeBy, attributes }: DirectoryEntry): boolean {
 export function linkError(key: string): ZarrflowError {
   return new ZarrflowError("corrupt-store", "the zip entry is a symbolic link, which is not followed", {
     key,
-    hint: "Zip the files themselves instead of the links (`zip -r` without `-y`).",
+    hint: "Zip the files instead of the links (`zip -r` without `-y`).",
   });
 }

@@ -70,15 +70,15 @@ class StreamStore implements WritableStore {
   }
 
   async size(): Promise<undefined> {
-    if (this.#isWhole) throw this.#failure("what was written to a stream cannot be read back");
+    if (this.#isWhole) throw this.#failure("data written to a stream cannot be read back");
   }
 
   async set(): Promise<never> {
-    throw this.#failure("a stream takes one value, piece by piece");
+    throw this.#failure("a stream takes only one value, written sequentially");
   }
 
   async openWriter(key: string): Promise<StoreWriter> {
-    if (this.#stream.locked) throw this.#failure("the stream is taken, or was written before");
+    if (this.#stream.locked) throw this.#failure("the stream is locked or has been used before");
     const writer = this.#stream.getWriter();
     writer.closed.catch(() => {}); // writing fails with the same error
     const gathered = new Gathered((bytes) => writer.write(bytes), { areKept: true });
@@ -99,7 +99,7 @@ class StreamStore implements WritableStore {
   async delete(): Promise<void> {}
 
   #failure(reason: string): ZarrflowError {
-    const hint = "Leave `verify` out, and make a new stream for each run.";
+    const hint = "Omit `verify`, and create a new stream for each run.";
     return new ZarrflowError("unsupported-operation", reason, { store: this.description, hint });
   }
 }

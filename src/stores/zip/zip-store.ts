@@ -317,7 +317,10 @@ export class ZipStore implements ListableStore {
     throwIfAborted(signal);
     const now = await this.#reader.version?.();
     if (now !== this.#version)
-      throw withErrorContext(sourceChanged("the zip was overwritten while it was read"), this.description);
+      throw withErrorContext(
+        sourceChanged("the zip was overwritten while it was being read"),
+        this.description,
+      );
     return now;
   }
 
@@ -383,7 +386,7 @@ function wrongCrc({ crc32: expected }: ZipEntry, found: number): ZarrflowError {
   return new ZarrflowError("corrupt-store", "the CRC-32 of the zip entry differs", {
     expected: hex(expected),
     found: hex(found),
-    hint: "The archive is damaged: take another copy of it. `unzip -t` names all damaged entries.",
+    hint: "The archive is damaged: get another copy. `unzip -t` lists all damaged entries.",
   });
 }
 

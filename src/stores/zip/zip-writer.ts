@@ -150,7 +150,7 @@ export class ZipWriter implements WritableStore {
     throwIfAborted(signal);
     assertKey(key);
     if (this.#keys.has(key))
-      throw this.#unsupported("values of a zip cannot be changed while it is written", key);
+      throw this.#unsupported("values of a zip cannot be changed while it is being written", key);
   }
 
   /** @throws `unsupported-operation` always. */
@@ -237,7 +237,7 @@ export class ZipWriter implements WritableStore {
     if (this.#keys.has(key)) {
       throw new ZarrflowError(
         "target-not-empty",
-        "the key is already written, and a zip holds each key once",
+        "the key is already written, and a zip can contain each key only once",
         {
           key,
           store: this.description,

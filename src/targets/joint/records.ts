@@ -69,32 +69,32 @@ export function sharedClaim(lost: AbortSignal | undefined, leave: () => Promise<
 
 /** Makes the error for work of a joint run that is no longer where this process had it. */
 export function jointRunGone(store: string): ZarrflowError {
-  return new ZarrflowError("locked", "the run that this process has a share of was finished or removed", {
+  return new ZarrflowError("locked", "the run was finished or removed", {
     store,
-    hint: "Nothing needs to be done if the target is there. Else start again with a new plan.",
+    hint: "If the target exists, there is nothing to do. Otherwise start over with a new plan.",
   });
 }
 
 export function jointRunClosed(store: string): ZarrflowError {
-  return new ZarrflowError("locked", "the run is being finished", {
+  return new ZarrflowError("locked", "`zarrflow finish` is completing the run", {
     store,
-    hint: "Wait for `zarrflow finish`. If it was killed, run it again.",
+    hint: "Wait for it. If it was killed, run it again.",
   });
 }
 
 /** Makes the error for a target that exists although no run of the plan is active. Most likely, the plan is finished. */
 export function targetIsThere(store: string): ZarrflowError {
-  return new ZarrflowError("target-exists", "the target exists, and no run of this plan is at work there", {
+  return new ZarrflowError("target-exists", "the target exists, but no run of this plan is active there", {
     store,
-    hint: "If the target is the result of this plan, the plan is finished, and nothing needs to be done. Else choose another target, or remove this one before the jobs start.",
+    hint: "If the target is the result of this plan, there is nothing to do. Otherwise choose another target, or delete this one before the jobs start.",
   });
 }
 
 /** Makes the error for a run that cannot be finished because it has left no work. */
 export function notBegun(store: string): ZarrflowError {
-  return new ZarrflowError("not-found", "no process of this plan has left any work at the target", {
+  return new ZarrflowError("not-found", "no process has started this plan at the target", {
     store,
-    hint: "Run `zarrflow run` first. If the target is there, the plan was finished before.",
+    hint: "Run `zarrflow run` first. If the target exists, the plan is already finished.",
   });
 }
 
@@ -113,12 +113,12 @@ export function createOnly(store: WritableStore & ListableStore): WritableStore 
       (await hasRecordedValue(store, { key, size, crc32: expected }, { readBack: true, ...options }))
     )
       return true;
-    throw new ZarrflowError("differs", "a value of the target is there with other bytes", {
+    throw new ZarrflowError("differs", "a value of the target exists with different bytes", {
       store: store.description,
       key,
       expected: `${size} bytes`,
       found: `${found} bytes`,
-      hint: "Another program, or another version of zarrflow or Node, has written it. Start again at another target.",
+      hint: "It was written by another program, or by another version of zarrflow or Node. Start over with another target.",
     });
   };
   const { ageOf, deleteMany } = store;

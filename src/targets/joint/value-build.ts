@@ -21,7 +21,7 @@ import {
   targetIsThere,
 } from "./records.ts";
 
-/** Record that the run is being finished: no process starts a share from then on. */
+/** Record that `zarrflow finish` is completing the run: no process starts a share from then on. */
 const CLOSED = "closed";
 
 type Options = TargetBuildOptions & { readonly joint: JointRun };
@@ -173,13 +173,13 @@ function assertNew(store: WritableStore, { ifExists }: Options): void {
   if (ifExists !== "replace") return;
   throw new ZarrflowError("unsupported-operation", "several processes cannot replace a target in a bucket", {
     store: store.description,
-    hint: "Delete it before the jobs start, or use another target, and plan without --if-exists replace.",
+    hint: "Delete it before the jobs start or use another target, and plan without --if-exists replace.",
   });
 }
 
 function notConditional(store: WritableStore): ZarrflowError {
   return new ZarrflowError("unsupported-operation", "this store has no conditional writes (If-None-Match)", {
     store: store.description,
-    hint: "Several processes can write only where one of them can be kept from writing over another.",
+    hint: "Without them, processes could overwrite each other's values. Use a store that supports conditional writes.",
   });
 }

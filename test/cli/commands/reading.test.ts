@@ -161,8 +161,8 @@ info     a.zarr: 1 of 2 chunks are missing: their items read as the fill value\n
     for (const key of [2, 3]) await writeFile(at(`a.zarr/${key}`), "");
     expect(await run("validate a.zarr")).toMatchObject({
       code: 1,
-      stdout: `error    a.zarr (key 1): the chunk has 3 bytes, and not 8
-warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array grows\n`,
+      stdout: `error    a.zarr (key 1): the chunk has 3 bytes, not 8
+warning  a.zarr (key 2 and 1 more): a chunk outside the grid: becomes visible if the array grows\n`,
       stderr: "1 error, 1 warning, 0 notes\n",
     });
     const json = await run("validate a.zarr --json --quiet");
@@ -177,11 +177,11 @@ warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array 
     const { run, json, at } = await shell({ "a.zarr": short });
     for (const key of ["2", "notes"]) await writeFile(at("a.zarr", key), "");
     const rest =
-      "info     a.zarr (key notes): is neither a chunk nor a metadata document; not fixed: It is not certain that it belongs to an array.\n";
+      "info     a.zarr (key notes): is neither a chunk nor a metadata document; not fixed: It may not belong to an array.\n";
     expect(await run("validate a.zarr --fix --dry-run")).toMatchObject({
       code: 1,
       stdout: `info     a.zarr (key 2): a chunk outside the grid would be removed
-warning  a.zarr (key 2): a chunk outside the grid: data if the array grows\n${rest}`,
+warning  a.zarr (key 2): a chunk outside the grid: becomes visible if the array grows\n${rest}`,
     });
     expect(await run("validate a.zarr --fix")).toMatchObject({
       code: 0,

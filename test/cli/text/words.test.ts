@@ -59,7 +59,7 @@ describe("the text of a failure", () => {
     const exists = (hint: string) =>
       failureText(new ZarrflowError("target-exists", "it exists", { store: "directory a", hint }));
     expect(exists("Replace it, or choose another target.")).toContain("hint: Use --if-exists replace");
-    expect(exists("Start again.")).toContain("hint: Start again.");
+    expect(exists("Run it again.")).toContain("hint: Run it again.");
     const unfinished = { tasks: 1, allTasks: 2, resume: "copy a b --resume", clean: "clean b" };
     const resumed = "to continue, after repairing the damage: copy a b --resume";
     expect(failureText(error, { unfinished })).toContain(resumed);

@@ -168,13 +168,13 @@ describe("what the page asks for", () => {
     });
   });
 
-  const outside = "this part is not in the array";
+  const outside = "this part is outside the array";
   it.each([
     ["values?path=sst&cut=0:1:1", 422, outside],
     ["values?path=sst&cut=0:1:6,0:1:6,0:1:8", 422, outside],
     ["values?path=sst&cut=-1:1:1,0:1:6,0:1:8", 422, outside],
     ["values?path=sst&cut=0:1:1,0:1:x,0:1:8", 422, outside],
-    ["values?path=names&cut=0:1:3", 422, "values of string are no numbers"],
+    ["values?path=names&cut=0:1:3", 422, "values of string are not numbers"],
     ["values?path=deep&cut=0:1:1", 404, "this is a group"],
     ["node?path=nothing", 404, "no array or group at `nothing`"],
     ["node?path=../sea.zarr", 422, ""],

@@ -191,8 +191,8 @@ describe("zep0007", () => {
   });
 
   test.each([
-    ["nothing at all", new Uint8Array(0), 4, /offsets are cut off/],
-    ["offsets that are cut", new Uint8Array(11), 4, /offsets are cut off/],
+    ["nothing at all", new Uint8Array(0), 4, /offsets are truncated/],
+    ["offsets that are cut", new Uint8Array(11), 4, /offsets are truncated/],
     ["a negative one", chunk([-1n, 0n, 1n], 4, "ab"), 4, /offset 0 is negative/],
     ["one that falls", chunk([0n, 2n, 1n], 4, "ab"), 4, /offset 2 is less/],
     ["one beyond the data", chunk([0n, 1n, 3n], 4, "ab"), 4, /offset 2 is beyond/],

@@ -53,7 +53,7 @@ test("a process that is too slow changes nothing of a folder that was published 
   await expect(slow.publish()).rejects.toThrow();
   expect(filesOf(target)).toEqual(published);
   expect(await readdir(folder)).toEqual(["out.zarr"]);
-  const hint = expect.stringContaining("the plan is finished");
+  const hint = expect.stringContaining("there is nothing to do");
   await expect(open(share)).rejects.toMatchObject({ code: "target-exists", details: { hint } });
   expect(await readdir(folder)).toEqual(["out.zarr"]);
 });
@@ -101,7 +101,7 @@ test("in a bucket it creates nothing in the place of what is there", async () =>
   expect((await keysOf(store)).sort()).toEqual([".zarray", "c/0"]);
 });
 
-test("no process begins while the run is being finished", async () => {
+test("no process begins while `zarrflow finish` is completing the run", async () => {
   const folder = await testFolder();
   const shape = [24, 32, 32];
   const array = { shape, chunks: [2, 32, 32], dataType: "float32", zarrFormat: "v2" } as const;

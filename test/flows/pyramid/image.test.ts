@@ -87,9 +87,9 @@ describe.each(VERSIONS)("a pyramid of an image of %s", (version, form) => {
 
   test("takes no other axes than it states", async () => {
     const source = await makeImage({ ...recipe, ...form });
-    expect(await failure(source, { axes: "zyx" })).toMatch(/the image states other axes.*cyx.*zyx/);
+    expect(await failure(source, { axes: "zyx" })).toMatch(/the image states different axes.*cyx.*zyx/);
     const ofLevel = await failure({ store: source, path: "0" }, { axes: "zyx" });
-    expect(ofLevel).toMatch(/the image states other axes/);
+    expect(ofLevel).toMatch(/the image states different axes/);
     expect(await failure(source, { axes: "cyx" })).toBe("it was made");
   });
 
@@ -99,7 +99,7 @@ describe.each(VERSIONS)("a pyramid of an image of %s", (version, form) => {
     const attributes = imageAttributes({ ...rest, axes: ["t", "c", "y", "x"], shapes });
     const nodes = imageNodes({ ...recipe, ...form });
     const store = await given({ zarrFormat: form.zarrFormat, attributes, ...nodes });
-    expect(await failure(store)).toMatch(/the axes of the image are not those of its array.*t, c, y, x/);
+    expect(await failure(store)).toMatch(/the axes of the image do not match those of its array.*t, c, y, x/);
   });
 });
 
@@ -126,16 +126,16 @@ describe("a pyramid", () => {
 
   test("of an array takes other names for its axes only where its own are none", async () => {
     const turned = await makeImage({ ...recipe, zarrFormat: "v3", dimensionNames: ["c", "x", "y"] });
-    const other = /the axes of the image are not those of its array.*c, x, y.*c, y, x/;
+    const other = /the axes of the image do not match those of its array.*c, x, y.*c, y, x/;
     expect(await failure(turned)).toMatch(other);
     for (const [dimensionNames, axes, expected] of [
-      [["z", "y", "x"], "cyx", /the array names its dimensions otherwise.*z, y, x.*cyx/],
+      [["z", "y", "x"], "cyx", /the dimensions of the array have different names.*z, y, x.*cyx/],
       [["z", "y", "x"], "zyx", /^it was made$/],
       [["depth", "lat", "lon"], "zyx", /^it was made$/],
       [["time", "lat", "lon"], "tyx", /^it was made$/],
-      [["time", "lat", "lon"], "cyx", /otherwise/],
+      [["time", "lat", "lon"], "cyx", /have different names/],
       // channels that lie last are no image
-      [["y", "x", "c"], undefined, /the axes of the image are not known/],
+      [["y", "x", "c"], undefined, /the axes of the image are unknown/],
       [[null, null, null], "yxc", /in this order/],
     ] as const) {
       const array = await given({ dataType: "uint8", shape: [2, 4, 4], dimensionNames, values: null });
@@ -146,15 +146,17 @@ describe("a pyramid", () => {
   test("of a data set takes no axes, and of items that are no numbers is refused", async () => {
     const a = { dataType: "complex64", shape: [4, 4], dimensionNames: ["y", "x"], values: null };
     const store = await given({ arrays: { a } });
-    expect(await failure(store, { axes: "yx" })).toMatch(/axes are of an array.*leave out --axes/);
-    expect(await failure(store)).toMatch(/pyramids are made of numbers, not of complex64/);
-    expect(await failure({ store, path: "a" })).toMatch(/pyramids are made of numbers, not of complex64/);
+    expect(await failure(store, { axes: "yx" })).toMatch(/axes apply to arrays.*omit --axes/);
+    expect(await failure(store)).toMatch(/pyramids can be built only from numbers, not from complex64/);
+    expect(await failure({ store, path: "a" })).toMatch(
+      /pyramids can be built only from numbers, not from complex64/,
+    );
   });
 
   test("by factors that leave every axis as it is says which are missing", async () => {
     const source = await makeImage({ ...recipe, axes: ["z", "y", "x"], zarrFormat: "v3" });
     expect(await failure(source, { factor: "z=1" })).toMatch(
-      /axes not named in the factor keep their length.*Add y=2,x=2 to --factor/,
+      /axes without a factor keep their length.*Add y=2,x=2 to --factor/,
     );
     expect(await failure(source, { factor: { z: 1, y: 1 } })).toMatch(/Add x=2 to/);
     expect(await failure(source, { factor: 1 })).toMatch(/with a factor of 1 nothing shrinks/);
@@ -337,7 +339,7 @@ test("labels that leave their image say so, but where they go to the labels of a
     await pyramid({ store, path: "labels/cells" }, target, { levels: 2, onEvent });
     return warnings;
   };
-  const warning = "the image of these labels, `../../` from here, does not come along";
+  const warning = "the image of these labels, at the relative path `../../`, is not included";
   expect(await warned(new MemoryStore())).toEqual([warning]);
   const other = await makeImage({ zarrFormat: "v3", axes, shapes });
   await setAttributes(await openGroup(other), { title: "other" });

@@ -74,7 +74,7 @@ describe("chunks of arrays that a pattern matches", () => {
   it.each([
     ["q*:time=-1", "Its arrays are"],
     ["s*:tiem=-1", "Did you mean `time`?"],
-    ["s*:1,2,3,4", "Give as many sizes as the arrays have dimensions."],
+    ["s*:1,2,3,4", "Give one size per dimension of the arrays."],
   ])("%s is rejected", async (chunks, hint) => {
     const error = { code: "invalid-option", details: { hint: expect.stringContaining(hint) } };
     await expect(planned({ chunks })).rejects.toMatchObject(error);

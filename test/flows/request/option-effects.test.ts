@@ -50,7 +50,7 @@ async function refusal(call: Promise<object>): Promise<string> {
 }
 
 describe("options that would not do what they ask are refused", () => {
-  const noShards = "`shards` has no effect: the target is v2, and only v3 has shards";
+  const noShards = "`shards` has no effect: the target is v2, but only v3 has shards";
   it.each([
     [{ shards: "time=6" }, noShards],
     [{ shards: { time: 6 }, chunks: { time: 3 } }, noShards],
@@ -58,7 +58,7 @@ describe("options that would not do what they ask are refused", () => {
     [{ match: "any", chunks: "t:3,4" }, "`match` has no effect: no chunks or shards name dimensions"],
     [{ strict: true }, "`strict` has no effect: nothing is sliced"],
     [{ nearest: true }, "`nearest` has no effect: the slice has no labels, only indices"],
-    [{ companions: false }, "`companions` (--alone) has no effect: everything is taken"],
+    [{ companions: false }, "`companions` (--alone) has no effect: everything is taken anyway"],
     [
       { allowLoss: ["/attributes/x"] },
       "`allowLoss` (--allow-loss) has no effect: the format stays v2, and nothing is lost",
@@ -73,10 +73,10 @@ describe("options that would not do what they ask are refused", () => {
   it("of one array, or of none, and without what an operation is about", async () => {
     const source = `${await group()}/t`;
     const rechunked = planFlow(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
-    expect(await refusal(rechunked)).toContain("`match` has no effect: the source is one array");
+    expect(await refusal(rechunked)).toContain("`match` has no effect: the source is a single array");
     const copied = planFlow(source, new MemoryStore(), { companions: false });
     expect(await refusal(copied)).toContain(
-      "`companions` (--alone) has no effect: one array is taken, and nothing with it",
+      "`companions` (--alone) has no effect: only one array is taken, without companions",
     );
     const empty = planFlow(await given({ zarrFormat: "v2", arrays: {} }), new MemoryStore(), {
       codec: "zstd",
@@ -132,7 +132,7 @@ describe("options that would not do what they ask are refused", () => {
       "`dryRun` has no effect without `fix`",
     );
     const axes = pyramid(source, new MemoryStore(), { axes: "yx", levels: 2 });
-    await expect(axes).rejects.toThrow(/axes are of an array/);
+    await expect(axes).rejects.toThrow(/axes apply to arrays/);
   });
 });
 
@@ -145,19 +145,19 @@ describe("options whose wish holds without them are named", () => {
     [{ retry: { attempts: 2 } }, "retry.attempts", "no store is a web server or in S3"],
     [{ retry: { timeout: "9s" } }, "retry.timeout", "no store is a web server or in S3"],
     [{ query: "token=t" }, "query", "no store is a web server"],
-    [{ threads: 4 }, "threads", "all chunks are copied as they are"],
+    [{ threads: 4 }, "threads", "all chunks are copied unchanged"],
     [{ threads: 4, chunks: { time: 3 } }, "threads", "the target is in this thread's memory"],
-    [{ scratch: "scratch", codec: "zstd" }, "scratch", "no array gets other chunks"],
-    [{ strategy: "staged" }, "strategy", "no array gets other chunks"],
+    [{ scratch: "scratch", codec: "zstd" }, "scratch", "no array gets new chunks"],
+    [{ strategy: "staged" }, "strategy", "no array gets new chunks"],
     [
       { storeProfile: ["target=30ms"] },
       "storeProfile",
-      "`target=30ms` is about target, and none of these is over a network",
+      "`target=30ms` is about target, none of which is on a network",
     ],
     [
       { scratch: "scratch", strategy: "direct", chunks: { time: 3 } },
       "scratch",
-      "the strategy `direct` makes no scratch objects",
+      "the strategy `direct` writes no scratch objects",
     ],
     [{ to: "v3", allowLoss: ["/attributes/note"] }, "allowLoss", "no node has /attributes/note"],
   ] as const)("%j", async (options, option, reason) => {

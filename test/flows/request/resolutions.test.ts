@@ -91,7 +91,7 @@ describe("a slice of levels side by side", () => {
       single: { x: [100], y: fine.y },
     });
     const { target, warnings } = await cut(source, { slice: { x: [9, 15], y: [0, 3] } });
-    const whole = "this is not sliced, but taken whole: dimension x has 24 items in fine";
+    const whole = "this is copied whole, not sliced: dimension x has 24 items in fine";
     expect(warnings.toSorted()).toEqual(
       ["bare", "beyond", "mixed"].map((path) => expect.stringContaining(`${path}: ${whole}`)),
     );

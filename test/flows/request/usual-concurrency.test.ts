@@ -50,9 +50,9 @@ describe("requests in flight", () => {
     const [found, stated] = [await planned("auto"), await planned(64)];
     expect(found.jobs).toEqual(stated.jobs);
     expect(found.stages).toEqual(stated.stages);
-    const most = "as many requests in flight as each server is faster with, at most 256";
+    const most = "requests in flight adapted to each server, at most 256";
     expect(planText(found)).toContain(most);
-    expect(planText(stated)).toContain("64 requests in flight for each store");
+    expect(planText(stated)).toContain("64 requests in flight per store");
   });
 
   it("are planned to be as many as can be made while one is waited for", async () => {

@@ -100,7 +100,7 @@ describe("options of the run", () => {
       code: "invalid-option",
       details: { hint: "Did you mean `verify`?" },
     });
-    await expect(planned.run()).rejects.toThrow("the plan has run, or is closed");
+    await expect(planned.run()).rejects.toThrow("the plan has already run or been closed");
   });
 });
 

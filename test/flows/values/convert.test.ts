@@ -33,7 +33,7 @@ test("filters of the old type are left out with a warning, unless other codecs a
     await planned.close();
     return planned.plan.warnings.map(({ path, message }) => `${path}: ${message}`);
   };
-  const warning = "a: the data type is new, and filters of the old one are left out: delta";
+  const warning = "a: the data type is new, and filters of the old one are dropped: delta";
   expect(await warningsOf({})).toEqual([warning]);
   expect(await warningsOf({ codec: "zstd" })).toEqual([]);
   expect((await changed(array, arrays.a)).values).toEqual([0, 1, 2, 3, 4, 5]);

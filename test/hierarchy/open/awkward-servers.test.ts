@@ -55,7 +55,7 @@ describe.each(["v2", "v3"] as const)("an array of %s", (format) => {
     const page = await serve(values, { missing: "page" });
     await expect(all(`${page.url}/a`)).rejects.toMatchObject({
       code: "access-denied",
-      message: expect.stringContaining("a page of HTML in place of the value"),
+      message: expect.stringContaining("an HTML page instead of the value"),
       details: { hint: expect.stringContaining("404") },
     });
   });
@@ -67,7 +67,7 @@ it("an array of v2 without attributes is opened where pages stand for what is mi
   const { url } = await serve(values, { missing: "page" });
   const { findings } = await openArray(`${url}/a`);
   expect(findings.map(({ message }) => message)).toEqual([
-    expect.stringContaining(".zattrs is a page of HTML"),
+    expect.stringContaining(".zattrs is an HTML page"),
   ]);
 });
 
@@ -75,7 +75,7 @@ it("a place with nothing but pages is no node, and the error says what the serve
   const { url } = await serve(new Map(), { missing: "page" });
   await expect(open(`${url}/no.zarr`)).rejects.toMatchObject({
     code: "access-denied",
-    message: expect.stringContaining("page of HTML"),
+    message: expect.stringContaining("HTML page"),
   });
   const folder = new MemoryStore();
   await folder.set("zarr.json", new TextEncoder().encode(PAGE));

@@ -71,7 +71,7 @@ describe("open", () => {
     const one = await hintFor({ "data.zarr/.zgroup": ZGROUP, "note.txt": "" });
     expect(one).toBe("Did you mean the folder `data.zarr` inside it?");
     const two = await hintFor({ "b/zarr.json": GROUP, "a/meta": {}, "c/note": "" });
-    expect(two).toBe("Name one of the folders inside it: a, b.");
+    expect(two).toBe("Open one of the folders inside it: a, b.");
     const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}/.zgroup`, ZGROUP]));
     expect((await hintFor(many)).match(/n\d+/g)).toHaveLength(8);
   });

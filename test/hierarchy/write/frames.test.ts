@@ -112,7 +112,7 @@ describe("append", () => {
     const writer = await create(folder.next("movie.zip"), movie);
     await writer.append(frames(8));
     await writer.append(frames(2, 8));
-    const details = { hint: expect.stringContaining("whole chunks of 4") };
+    const details = { hint: expect.stringContaining("a multiple of 4 frames") };
     const refused = { code: "unsupported-operation", details };
     expect(await rejection(writer.append(frames(1)))).toMatchObject(refused);
     expect(await codeOf(writer.close())).toBe("unsupported-operation");

@@ -88,7 +88,7 @@ describe("values that are refused", () => {
       "a sub-array of another length",
       [["x", "<i2", [2]]],
       [[1], [1, 2], [1, 2]].map((x) => ({ x })),
-      "sub-array",
+      "subarray",
     ],
   ])("%s", async (_, dataType, values, message) => {
     const error = { code: "invalid-option", message: expect.stringContaining(message) };

@@ -382,7 +382,7 @@ describe("shards", () => {
   });
 });
 
-describe("variable data", () => {
+describe("variable-size data", () => {
   const strings = (codecs: unknown[], data_type: unknown = "string", fill_value: unknown = "") =>
     read({ data_type, fill_value, codecs });
 

@@ -219,7 +219,7 @@ describe("a redirection", () => {
   }
   const NOT_ALLOWED = {
     code: "unsupported-operation",
-    reason: "the redirect leads to an address that is not allowed",
+    reason: "the redirect leads to a forbidden address",
   };
 
   it.each<readonly [string, string]>([

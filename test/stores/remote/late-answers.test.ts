@@ -90,7 +90,7 @@ describe("a request whose answer is late", () => {
     await timeOf(readAll(store, 40));
     expect(await timeOf(store.get("late"))).toBeLessThan(SECOND);
     expect([server.requests, asked]).toEqual([42, 42]);
-    const error = { code: "transient", reason: "the response is much later than usual" };
+    const error = { code: "transient", reason: "the response takes much longer than usual" };
     expect(retries).toMatchObject([{ operation: "GET", key: "/late", attempt: 1, wait: 0, error }]);
   });
 

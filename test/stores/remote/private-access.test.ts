@@ -216,7 +216,7 @@ it.each([
     expect(text).not.toContain("hunter2");
     const file = parsePlan(text);
     const share = { encoders, index: 0, count: 1 };
-    const message = expect.stringContaining("must be given again");
+    const message = expect.stringContaining("must be passed again");
     await expect(runShare(file, share)).rejects.toMatchObject({ ...DENIED, message });
     await runShare(file, { ...share, ...again });
     await finishPlan(file, { encoders, ...again });

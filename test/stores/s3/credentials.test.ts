@@ -365,8 +365,8 @@ describe("a web identity", () => {
 
   it.each([
     [400, "ExpiredTokenException", "the token of the web identity has expired"],
-    [403, "AccessDenied", "the token service returns no credentials"],
-    [400, "InvalidIdentityToken", "the token service returns no credentials"],
+    [403, "AccessDenied", "the token service returned no credentials"],
+    [400, "InvalidIdentityToken", "the token service returned no credentials"],
   ])("%i %s: %s", async (status, code, reason) => {
     const body = `<Error><Code>${code}</Code><Message>hidden</Message></Error>`;
     const { url } = await serve((_, response) => response.writeHead(status).end(body));
@@ -388,7 +388,7 @@ it("a credential_process writes credentials to its standard output, and what it 
   expect(found).toMatchObject({ accessKeyId: "hidden-key-1" });
   const failing = { credential_process: `echo hidden; echo hidden >&2; exit 3; ${folder.path}` };
   expect(await failureOf({}, failing)).toMatchObject(DENIED);
-  const reason = "the profile's credential_process returns no credentials";
+  const reason = "the profile's credential_process returned no credentials";
   const talking = { credential_process: `echo hidden ${folder.path}` };
   expect(await failureOf({}, talking)).toMatchObject({ ...DENIED, reason });
 });

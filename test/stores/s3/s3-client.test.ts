@@ -99,6 +99,8 @@ describe("buckets that no host name can hold", () => {
   });
 
   it.each(["a", "a/b", "a b", "a:b:ccc", "user@bucket", "..", ""])("%j is no bucket", (bucket) => {
-    expect(() => new S3Client({ bucket, credentials: "anonymous" })).toThrow("this is not a bucket name");
+    expect(() => new S3Client({ bucket, credentials: "anonymous" })).toThrow(
+      "this is not a valid bucket name",
+    );
   });
 });

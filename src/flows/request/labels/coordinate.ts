@@ -108,10 +108,10 @@ export class Coordinate {
 
   #tooLarge(): ZarrflowError {
     const { maxMemory } = this.#options;
-    return new ZarrflowError("resource-limit", "the coordinate is too large to look up labels in it", {
+    return new ZarrflowError("resource-limit", "the coordinate is too large to look up labels in", {
       path: this.array.path,
       expected: `at most ${formatBytes(maxMemory)}`,
-      hint: "Allow more memory with --max-mem (in code maxMemory), or give indices.",
+      hint: "Allow more memory with --max-mem (in code maxMemory), or use indices.",
     });
   }
 }

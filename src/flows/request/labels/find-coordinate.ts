@@ -116,8 +116,8 @@ export async function openCoordinate(found: ZarrArray, options: CoordinateOption
     const scale = labelScaleOf(found.metadata.dataType, found.attributes);
     if (scale === undefined) {
       const type = describeDataType(found.metadata.dataType);
-      throw new ZarrflowError("unsupported-operation", `labels cannot be looked up among values of ${type}`, {
-        hint: "Give indices.",
+      throw new ZarrflowError("unsupported-operation", `labels cannot be looked up in values of ${type}`, {
+        hint: "Use indices.",
       });
     }
     const { signal } = options;

@@ -37,12 +37,7 @@ export async function findLabels(
   if (coordinate.length === 0) throw failure(coordinate, question, "has no items", "The dimension is empty.");
   const isRange = Array.isArray(labels);
   if (isRange && labels.length !== 2 && labels.length !== 3) {
-    throw failure(
-      coordinate,
-      question,
-      "needs a label, [from, to] or [from, to, step]",
-      "Give one of these.",
-    );
+    throw failure(coordinate, question, "needs a label, [from, to] or [from, to, step]", "Use one of these.");
   }
   const [from, to, step] = isRange
     ? (labels as Exclude<LabelRange, Label>)
@@ -129,8 +124,8 @@ function noneAround(
     : ", or the nearest one with --nearest (in code nearest: true)";
   const reason = `has no item ${labelsText(question.labels)}`;
   const hint = isMeridian
-    ? `Take ${before} or ${after}${other}. From ${text(west)} to ${text(east)} is one meridian; ${whole} is the whole globe.`
-    : `Take ${before} or ${after}${other}.`;
+    ? `Use ${before} or ${after}${other}. ${text(west)} and ${text(east)} are the same meridian; ${whole} is the whole globe.`
+    : `Use ${before} or ${after}${other}.`;
   return failure(coordinate, question, reason, hint);
 }
 
@@ -141,7 +136,7 @@ async function goesUp(coordinate: Coordinate): Promise<boolean> {
 
 async function turned(coordinate: Coordinate, question: LabelQuestion): Promise<ZarrflowError> {
   const [from, to, ...step] = question.labels as Exclude<LabelRange, Label>;
-  const reason = `goes up, so nothing lies from ${wordOf(from ?? "")} to ${wordOf(to ?? "")}`;
+  const reason = `increases, so nothing lies from ${wordOf(from ?? "")} to ${wordOf(to ?? "")}`;
   const { scale } = coordinate;
   const mayBeLongitude = scale.isLongitude || /^lon/i.test(question.dimension);
   const [west, east] = [Number(from), Number(to)];
@@ -150,7 +145,7 @@ async function turned(coordinate: Coordinate, question: LabelQuestion): Promise<
     const range = ends.map((key) => (key === undefined ? "" : scale.text(key))).join(" to ");
     const why = scale.isLongitude
       ? "does not go all around the globe"
-      : "is not known as longitudes, as it has no units `degrees_east`";
+      : "is not recognized as longitudes, because it has no units `degrees_east`";
     const meant = labelsText([west - FULL_TURN, east, ...step] as LabelRange);
     const hint = `It ${why}: it goes from ${range}. ${meant} may be meant.`;
     return failure(coordinate, question, reason, hint);
@@ -272,8 +267,8 @@ async function findUnsorted(
     );
   }
   if (last - first + 1 !== found.length) {
-    const reason = `has ${labelsText(question.labels)} at items that are not in a row`;
-    throw failure(coordinate, question, reason, "Give indices.");
+    const reason = `has ${labelsText(question.labels)} at items that are not consecutive`;
+    throw failure(coordinate, question, reason, "Use indices.");
   }
   return found.length > 1 || asked.isSpan(coordinate.known()) ? [first, last + 1] : first;
 }
@@ -299,8 +294,8 @@ async function spanOfUnsorted(
   const start = await itemOf(from, 0, 0);
   const stop = (await itemOf(to, coordinate.length - 1, -1)) + 1;
   if (start < stop) return { start, stop };
-  const reason = `is not sorted, and has the ends of ${labelsText(question.labels)} the other way round`;
-  throw failure(coordinate, question, reason, "Give the label that comes first before the other.");
+  const reason = `is not sorted, and has the ends of ${labelsText(question.labels)} in reverse order`;
+  throw failure(coordinate, question, reason, "Put the label that comes first in the coordinate first.");
 }
 
 function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuestion): string {
@@ -311,7 +306,7 @@ function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuesti
   const values = shown.join(", ") + (coordinate.length > shown.length ? ", ..." : "");
   if (nearest && !scale.isMeasured) {
     const meant = near === undefined ? `its values are ${values}` : `\`${near}\` may be meant`;
-    return `Nothing is nearest among ${scale.expected}; ${meant}.`;
+    return `There is no nearest item among ${scale.expected}; ${meant}.`;
   }
   return near === undefined ? `Its values are ${values}.` : `Did you mean \`${near}\`?`;
 }
@@ -331,14 +326,14 @@ async function notFound(
   const isAbove = low !== undefined && compareLabels(low, most) > 0;
   if (isBelow || isAbove) {
     const reason = `goes from ${ends}: ${labelsText(question.labels)} is outside`;
-    return failure(coordinate, question, reason, `Give labels from ${ends}.`);
+    return failure(coordinate, question, reason, `Use labels from ${ends}.`);
   }
   const around = [await coordinate.keyAt(at - 1), await coordinate.keyAt(at)] as [Key, Key];
   const [before, after] = around.sort(compareLabels);
   const nearest = Array.isArray(question.labels)
     ? ""
     : ", or the nearest one with --nearest (in code nearest: true)";
-  const hint = `Take ${asTyped(scale.text(before))} or ${asTyped(scale.text(after))}${nearest}.`;
+  const hint = `Use ${asTyped(scale.text(before))} or ${asTyped(scale.text(after))}${nearest}.`;
   return failure(coordinate, question, `has no item ${labelsText(question.labels)}`, hint);
 }
 
@@ -350,7 +345,7 @@ function asTyped(label: string): string {
 function wrongKind(coordinate: Coordinate, question: LabelQuestion, label: unknown): ZarrflowError {
   const { scale } = coordinate;
   if (label instanceof Date && Number.isNaN(label.getTime())) {
-    const hint = 'Make it of a time that exists, such as new Date("2019-03-01T12:00Z").';
+    const hint = 'Use a valid date, such as new Date("2019-03-01T12:00Z").';
     return failure(coordinate, question, "cannot be looked up by an invalid Date", hint);
   }
   const reason = `has no label ${labelsText(label as Label)}`;

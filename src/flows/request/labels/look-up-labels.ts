@@ -264,7 +264,7 @@ function assertNoYears(indices: IndexRange, years: Years | undefined): void {
   const year = `${from}..${to ?? from}`;
   throw new ZarrflowError(
     "invalid-selection",
-    `${written} along dimension ${dimension} may be years or indices`,
+    `${written} along dimension ${dimension} could be years or indices`,
     {
       path,
       hint: `Write ${year} for ${from === to || to === undefined ? "the year" : "years, both included"}, or @${written} for ${typeof indices === "number" ? "the index" : "indices"}.`,
@@ -341,18 +341,18 @@ async function coordinateOf(
     throw noCoordinate(
       name,
       place.array.path,
-      `There is no 1-d array \`${name}\` beside the array or above it; give indices.`,
+      `No 1-D array \`${name}\` exists next to the array or in a group above it. Use indices.`,
     );
   }
   if (array.shape[0] === length) return openCoordinate(array, options);
   throw new ZarrflowError(
     "invalid-selection",
-    `the coordinate has another length than the dimension ${name}`,
+    `the coordinate does not have the length of the dimension ${name}`,
     {
       path: array.path,
       expected: length,
       found: array.shape[0] ?? 0,
-      hint: "Give indices.",
+      hint: "Use indices.",
     },
   );
 }

@@ -68,7 +68,7 @@ function withoutStatistics(node: ChangedArray, change: GridChange): JsonObject {
   if (lost.length === 0) return attributes;
   change.note(
     node,
-    `${lost.map((name) => `\`${name}\``).join(", ")} left out: computed of all items, of which the target has others`,
+    `${lost.map((name) => `\`${name}\``).join(", ")} dropped: the target has other items than those it was computed from`,
   );
   return otherNames(attributes, lost);
 }
@@ -130,7 +130,7 @@ function withWiderRange(node: ChangedArray, attributes: JsonObject, change: Grid
     const numbers = list.map((one) => numberIn(one));
     if (isReread || numbers.length !== ends.length || numbers.includes(undefined)) {
       delete widened[name];
-      change.note(node, `\`${name}\` left out: it cannot be computed for numbers that are shifted`);
+      change.note(node, `\`${name}\` dropped: it cannot be computed for shifted values`);
       continue;
     }
     const wide = ends.map((end, i) => Math.max(lowest, Math.min(highest, (numbers[i] ?? 0) + by[end])));

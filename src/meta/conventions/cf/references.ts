@@ -87,7 +87,7 @@ export const ragged: Convention = {
       if (lost.length === 0) return node;
       change.note(
         node,
-        `${lost.map((name) => `\`${name}\``).join(", ")} left out: the items of this array count along dimensions that are cut`,
+        `${lost.map((name) => `\`${name}\``).join(", ")} dropped: items of this array are indices along a sliced dimension`,
         "Decode the data set first, or slice along other dimensions.",
       );
       return withAttributes(node, otherNames(attributes, lost));

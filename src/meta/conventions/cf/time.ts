@@ -324,17 +324,17 @@ export function timeCodingOf(dataType: DataType, attributes: TimeAttributes): Ti
   const name = typeof calendar === "string" && calendar !== "" ? calendar : "standard";
   const known = calendarNamed(name);
   if (known === undefined)
-    throw notKnown(`the calendar ${name}`, `Calendars are ${CALENDAR_NAMES.join(", ")}.`);
+    throw notKnown(`the calendar ${name}`, `Supported calendars are ${CALENDAR_NAMES.join(", ")}.`);
   const length = unitLength(unit, known);
   if (length === undefined) {
     throw notKnown(
       `the unit ${unit} of the calendar ${name}`,
-      "Units are days, hours, minutes, seconds or less.",
+      "Supported units are days, hours, minutes, seconds and fractions of seconds.",
     );
   }
   const start = parsePeriod(reference, known)?.start;
   if (start === undefined)
-    throw notKnown(`the reference date ${reference} in units`, "Dates are written 1900-01-01 00:00:00.");
+    throw notKnown(`the reference date ${reference} in units`, "Dates have the form 1900-01-01 00:00:00.");
   return {
     calendar: known,
     instantOf: (value) => withinReach(instantAfter(start, value, length)),
@@ -427,7 +427,7 @@ function datetimeCoding(unit: string, scale: number): TimeCoding {
   if (length !== undefined) return coding((count) => count * length, length === 1n);
   const finer = FINER_UNITS[unit];
   if (finer !== undefined) return coding((count) => count / finer, true);
-  throw notKnown(`the unit ${unit} of times`, "Take the items by their indices.");
+  throw notKnown(`the unit ${unit} of times`, "Select items by index.");
 }
 
 function notKnown(what: string, hint: string): ZarrflowError {

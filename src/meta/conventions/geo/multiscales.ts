@@ -122,7 +122,7 @@ class Levels {
   }
 
   #note(lost: string, why: string): void {
-    this.#change.note(this.#group, `\`${MULTISCALES}\`: ${lost} left out: ${why}`);
+    this.#change.note(this.#group, `\`${MULTISCALES}\`: ${lost} dropped: ${why}`);
   }
 
   /** Updates tile matrices to the new chunks if only chunks change; otherwise removes them. */
@@ -134,7 +134,7 @@ class Levels {
     });
     const isMoved = arrays.some((array) => sharedChange([array]) !== undefined);
     const matrices = isJsonObject(set) ? member(set, "tileMatrices") : undefined;
-    if (isMoved) return this.#withoutTiles(multiscales, "the data are cut or resampled");
+    if (isMoved) return this.#withoutTiles(multiscales, "the data is sliced or resampled");
     if (!isJsonObject(set) || !Array.isArray(matrices)) return multiscales;
     const next: JsonValue[] = [];
     for (const matrix of matrices) {

@@ -175,9 +175,9 @@ export function followForm(
   if (lost.length > 0) {
     const why =
       shared === "differs"
-        ? "arrays that it describes are cut differently"
+        ? "arrays that it describes are sliced differently"
         : "it cannot be computed for the new grid";
-    change.note(node, `${lost.join(", ")} left out: ${why}`);
+    change.note(node, `${lost.join(", ")} dropped: ${why}`);
   }
   return next;
 }

@@ -34,7 +34,7 @@ export const stac: Convention = {
       const now = without(item, names, lost, MAX_DEPTH);
       if (lost.size === 0) return node;
       const list = [...lost].map((name) => `\`${name}\``).join(", ");
-      change.note(node, `${list} of \`${ITEM}\` left out: the product is cut or resampled`);
+      change.note(node, `${list} of \`${ITEM}\` dropped: the product is sliced or resampled`);
       return withAttributes(node, { ...attributes, [ITEM]: now });
     });
   },

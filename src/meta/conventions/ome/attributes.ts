@@ -70,7 +70,7 @@ export const V2_VERSION = "0.4";
 export const V3_VERSION = "0.5";
 
 /** Hint for versions that a conversion does not change. */
-export const READ_VERSIONS = "Readers of OME-Zarr need version 0.4 in Zarr v2, and 0.5 or 0.6 in Zarr v3.";
+export const READ_VERSIONS = "OME-Zarr readers require version 0.4 in Zarr v2, and 0.5 or 0.6 in Zarr v3.";
 
 /** The version that describes coordinate systems, for Zarr v3 only. */
 const SYSTEMS_VERSION = "0.6";
@@ -86,7 +86,7 @@ export function omeVersion(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
   if (version !== undefined && !/^0\.[1-6](?!\d)/.test(version)) {
     throw new ZarrflowError("unsupported-operation", `OME-Zarr ${version} is not known`, {
       expected: "0.1 to 0.6",
-      hint: "Copy the image whole, or take one of its arrays.",
+      hint: "Copy the whole image, or one of its arrays.",
     });
   }
   const images = objectsIn(member(metadata, "multiscales"));

@@ -77,9 +77,9 @@ export function sourcesOutside(
       isOutside ||= depth < 0;
     }
     if (!isOutside) return [];
-    const message = `the image of these labels, \`${image}\` from here, does not come along`;
+    const message = `the image of these labels, at the relative path \`${image}\`, is not included`;
     return [
-      { path: below, message, hint: "Correct `image-label.source` where the labels lie elsewhere now." },
+      { path: below, message, hint: "If the labels are now in another place, correct `image-label.source`." },
     ];
   });
 }
@@ -91,7 +91,7 @@ function pathsIn(list: JsonValue | undefined): string[] {
 function innerPaths(named: readonly string[]): string[] {
   const paths = new Set(named.filter(isPlainPath));
   if (paths.size <= MAX_PATHS) return [...paths];
-  throw new ZarrflowError("resource-limit", "the metadata of a group name too many members", {
+  throw new ZarrflowError("resource-limit", "the metadata of the group names too many members", {
     expected: `at most ${MAX_PATHS}`,
     found: paths.size,
   });
@@ -176,7 +176,7 @@ class MemberLists {
     const more = gone.length > MAX_NAMED ? ` and ${gone.length - MAX_NAMED} more` : "";
     this.#change.note(
       this.#node,
-      `\`${named}\`: ${first}${more} left out: ${gone.length === 1 ? "it is" : "they are"} not in the target`,
+      `\`${named}\`: ${first}${more} dropped: ${gone.length === 1 ? "it is" : "they are"} not in the target`,
     );
     return { [name]: left };
   }

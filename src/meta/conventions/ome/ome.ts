@@ -108,8 +108,8 @@ function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): v
   change.note({
     path,
     message: isOwn
-      ? "OME-Zarr metadata that v2 attributes cannot represent are not converted"
-      : `OME-Zarr ${version} has no counterpart in Zarr v2, so its metadata are not converted`,
+      ? "OME-Zarr metadata that v2 attributes cannot represent is not converted"
+      : `OME-Zarr ${version} has no counterpart in Zarr v2, so its metadata is not converted`,
     ...(!isOwn && { hint: READ_VERSIONS }),
   });
 }
@@ -164,7 +164,7 @@ export function omeToV3(nodes: readonly ConventionNode[], change: FormatChange):
     const [version, path] = older;
     change.note({
       path,
-      message: `OME-Zarr ${version} has no counterpart in Zarr v3, so its metadata are not converted`,
+      message: `OME-Zarr ${version} has no counterpart in Zarr v3, so its metadata is not converted`,
       hint: READ_VERSIONS,
     });
     return nodes;
@@ -207,7 +207,7 @@ function underOme(metadata: GroupMetadata, names: ReturnType<OmeNamesOf>, onBoth
 function noteBoth(path: string, change: FormatChange): void {
   change.note({
     path,
-    message: "the attribute `ome` exists beside metadata of OME-Zarr 0.4, so neither is converted",
+    message: "the attribute `ome` exists next to OME-Zarr 0.4 metadata, so neither is converted",
   });
 }
 

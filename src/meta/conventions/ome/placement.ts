@@ -136,8 +136,8 @@ export function finiteNumber(value: JsonValue | undefined): number | undefined {
 
 function unknownTransformation(found: JsonValue): ZarrflowError {
   return new ZarrflowError("unsupported-operation", "a level of an image has an unknown transformation", {
-    expected: "a scale or a translation with one number for each axis",
+    expected: "a scale or translation with one number per axis",
     found: writeJson(found, { nonFinite: "token" }),
-    hint: "Take one level instead of the image.",
+    hint: "Use one level instead of the image.",
   });
 }

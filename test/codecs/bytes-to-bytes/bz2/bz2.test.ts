@@ -97,9 +97,9 @@ test("what is refused says why", async () => {
   ] as const) {
     expect((await errorOf(() => decode(bytes), "corrupt-chunk")).message).toMatch(reason);
   }
-  const randomised = await errorOf(() => decode(changed(14, (first[14] ?? 0) | 0x80)), "codec-error");
-  expect(randomised.message).toMatch(/randomised/);
-  expect(randomised.details.hint).toBeTruthy();
+  const randomized = await errorOf(() => decode(changed(14, (first[14] ?? 0) | 0x80)), "codec-error");
+  expect(randomized.message).toMatch(/randomized/);
+  expect(randomized.details.hint).toBeTruthy();
 });
 
 test("noise in place of a block ends, whatever it says", async () => {

@@ -218,7 +218,7 @@ test("more than the largest chunk of LZMA2, and than the dictionary", { timeout:
 
 test("what a format cannot have is refused when it is written, not when it is read", async () => {
   const cases: [JsonObject, RegExp][] = [
-    [{ format: 0 }, /only for reading/],
+    [{ format: 0 }, /for reading only/],
     [{ check: 2 }, /check/],
     [{ format: 2, check: 4 }, /stores a check/],
     [{ filters: [{ id: LZMA1 }] }, /LZMA2 only/],

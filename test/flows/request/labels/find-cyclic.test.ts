@@ -377,15 +377,15 @@ describe("ranges of longitude across the seam", () => {
   });
 
   it.each([
-    ["355..358", tens, "Take 350.0 or 0.0."],
-    ["-5..-2", tens, "Take 350.0 or 0.0."],
-    ["355.0", tens, "Take 350.0 or 0.0, or the nearest one with --nearest (in code nearest: true)."],
+    ["355..358", tens, "Use 350.0 or 0.0."],
+    ["-5..-2", tens, "Use 350.0 or 0.0."],
+    ["355.0", tens, "Use 350.0 or 0.0, or the nearest one with --nearest (in code nearest: true)."],
     [
       "180..-180",
       half,
-      "Take 179.5 or 180.5. From 180 to -180 is one meridian; -180..180 is the whole globe.",
+      "Use 179.5 or 180.5. 180 and -180 are the same meridian; -180..180 is the whole globe.",
     ],
-    ["360..0", half, "Take 359.5 or 0.5. From 360 to 0 is one meridian; 0..360 is the whole globe."],
+    ["360..0", half, "Use 359.5 or 0.5. 360 and 0 are the same meridian; 0..360 is the whole globe."],
   ])("say which items are beside %s", async (range, longitudes, hint) => {
     await expect(sliced(await made({ longitudes }), `longitude=${range}`)).rejects.toMatchObject({
       code: "invalid-selection",
@@ -397,7 +397,7 @@ describe("ranges of longitude across the seam", () => {
   it("are none where a coordinate is not all around", async () => {
     const known = "It does not go all around the globe: it goes from 0 to 190.";
     const unknown =
-      "It is not known as longitudes, as it has no units `degrees_east`: it goes from 0 to 350.";
+      "It is not recognized as longitudes, because it has no units `degrees_east`: it goes from 0 to 350.";
     const regional = { longitudes: up(0, 10, 20) };
     const of = (units: string) => ({ longitudes: tens, attributes: { units, standard_name: "x" } });
     for (const [grid, range, hint] of [

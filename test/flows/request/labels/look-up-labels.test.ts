@@ -174,7 +174,7 @@ describe("labels take", () => {
 });
 
 describe("labels are refused", () => {
-  const outside = /^invalid-selection \| .*goes from -90 to 90.* \| Give labels from -90 to 90\.$/;
+  const outside = /^invalid-selection \| .*goes from -90 to 90.* \| Use labels from -90 to 90\.$/;
   const date = time("06:00");
   const invalid = new Date("soon");
   const noDate =
@@ -194,7 +194,7 @@ describe("labels are refused", () => {
         (x) => [{ sel: { x } }, /^invalid-selection/] as const,
       ),
       [{ sel: { x: 95.1 }, nearest: true }, /^invalid-selection/],
-      ["x=44.0", "invalid-selection | the coordinate x has no item 44.0 | Take 40.0 or 50.0, or the nearest"],
+      ["x=44.0", "invalid-selection | the coordinate x has no item 44.0 | Use 40.0 or 50.0, or the nearest"],
       [{ sel: { x: date } }, noLabel("numbers")],
       [{ sel: { x: [null, date, 2] } }, noLabel("numbers")],
       [{ slice: { x: 1 }, sel: { x: 90 } }, /^invalid-option/],
@@ -203,8 +203,8 @@ describe("labels are refused", () => {
     ["up", [{ slice: { x: { labels: [60, 30, 2] } } }, /Write 30\.\.60\.\.2\.$/]],
     [
       "unsorted",
-      ["x=1.0", /items that are not in a row/],
-      ["x=7..3", /the other way round/],
+      ["x=1.0", /items that are not consecutive/],
+      ["x=7..3", /in reverse order/],
       ["x=4.0", /Its values are 3, 1, 2, 2, 7, \.\.\.\.$/],
     ],
     [
@@ -223,7 +223,7 @@ describe("labels are refused", () => {
       [{ sel: { x: [null, invalid] } }, noDate],
       [{ sel: { x: "soon" } }, /^invalid-selection .* \| Its labels are dates such as 2019-03-01T12:00\.$/],
       [{ sel: { x: 5 } }, /^invalid-selection .* \| Its labels are dates such as 2019-03-01T12:00\.$/],
-      ["x=2020..2019", /goes up, so nothing lies from 2020 to 2019 \| Write 2019\.\.2020\.$/],
+      ["x=2020..2019", /increases, so nothing lies from 2020 to 2019 \| Write 2019\.\.2020\.$/],
     ],
     ["360 days", ["x=2000-01-31", /360_day/]],
     ["months", ["x=2000-01", /^unsupported-operation/]],
@@ -259,7 +259,7 @@ describe("labels are refused", () => {
   it("where there is no coordinate", async () => {
     const u = { shape: [4], dataType: "int8" };
     const store = await given({ arrays: { v: { ...u, dimensionNames: ["y"] }, u } });
-    expect(await refusal(taken(store, "y=1.5"))).toMatch(/^invalid-selection .*no 1-d array `y`/);
+    expect(await refusal(taken(store, "y=1.5"))).toMatch(/^invalid-selection .*No 1-D array `y` exists/);
     expect(await refusal(taken(store, "1.5", "u"))).toMatch(/^invalid-selection/);
   });
 });

@@ -368,7 +368,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const worker = { threads: 2, script: pathToFileURL(path) };
     const options = { ...SMALL_TASKS, scratch: join(file, "folder") };
     const error = await failure(await steps(16), { worker }, options);
-    expect(error).toMatchObject({ message: expect.stringContaining("a file is in the place of a folder") });
+    expect(error).toMatchObject({ message: expect.stringContaining("there is a file in place of a folder") });
     const { length } = readFileSync(ticks);
     await sleep(50);
     expect(readFileSync(ticks)).toHaveLength(length);
