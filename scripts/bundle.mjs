@@ -45,7 +45,7 @@ const READS = [
   // loaded on use, by most arrays of v3: in a file of its own it would cost a page a round trip
   "codecs/zstd/codec",
   // several of the files below import these at once: in one of them, they would make the others load it
-  ...["hierarchy/open/open-node", "codecs/limits", "codecs/kernels/checksums", "util/crc32"],
+  ...["hierarchy/open/open-node", "codecs/limits", "codecs/kernels/adler32", "util/crc32"],
   ...["sorted-keys", "writer", "reserved-names", "store-traits", "remote/server-counters"].map(
     (name) => `stores/${name}`,
   ),

@@ -1,5 +1,5 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import { canonicalConfiguration } from "../meta/v2/codecs.ts";
+import { canonicalConfiguration } from "../meta/v2/configuration.ts";
 import { parseV3Codec } from "../meta/v3/codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { fromPlain, type JsonObject, type JsonValue, toPlain } from "../util/json-value.ts";

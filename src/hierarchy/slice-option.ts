@@ -1,6 +1,5 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { packingOf } from "../meta/conventions/cf/values.ts";
-import { FULL_TURN } from "../meta/conventions/geo/raster-change.ts";
+import { packingOf } from "../meta/conventions/cf/packing.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/describe.ts";
 import { dimensionNamed } from "../meta/dimension-names.ts";
@@ -8,6 +7,7 @@ import { isReal } from "../meta/number-kinds.ts";
 import type { Selection, Shift } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { lastName } from "../util/node-path.ts";
+import { FULL_TURN } from "../util/numbers.ts";
 import { isObject, type OptionNames } from "../util/options.ts";
 
 /** An index, or `[start, stop]` or `[start, stop, step]`. */

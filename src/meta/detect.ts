@@ -3,7 +3,7 @@ import { joinKey } from "../util/node-path.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
 import { isJsonObject } from "./assert-json.ts";
 import type { Documents, Finding } from "./format.ts";
-import { draftOf } from "./v3-draft/bootstrap.ts";
+import { draftOf } from "./v3-draft/draft-of.ts";
 
 /** Document names that identify the formats, in order of precedence. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;

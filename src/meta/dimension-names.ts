@@ -1,12 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
-import type { JsonObject } from "../util/json-value.ts";
 import { nearestName } from "../util/names.ts";
 import { lastName } from "../util/node-path.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
-import { member } from "./assert-json.ts";
-import { otherNames } from "./documents.ts";
-import type { Finding } from "./format.ts";
-import type { Losses } from "./losses.ts";
 
 /** Index of the dimension called `name`. @throws `invalid-option` with the nearest name. */
 export function dimensionNamed(name: string, names: readonly (string | null)[], path: string): number {
@@ -83,40 +78,4 @@ export function dimensionMeant(name: string, arrays: readonly NamedArray[], whos
 export function withEqualsSigns(text: string): string | undefined {
   const meant = text.replace(/(?<![^,:\s])([^\d:=,\s-][^:=,\s]*):(?=-?\d)/g, "$1=");
   return meant === text ? undefined : meant;
-}
-
-/** The attribute that contains the dimension names in formats without a member for them. */
-const DIMENSIONS = "_ARRAY_DIMENSIONS";
-
-/** Moves the dimension names out of the attributes, unless they are not a list of one string per dimension. */
-export function takeDimensionNames(
-  attributes: JsonObject,
-  rank: number,
-  findings: Finding[],
-): Pick<ArrayMetadata, "attributes" | "dimensionNames"> {
-  const names = member(attributes, DIMENSIONS);
-  if (names === undefined) return { attributes };
-  if (!Array.isArray(names) || names.length !== rank || !names.every((name) => typeof name === "string")) {
-    findings.push({ message: `must name each of ${rank} dimensions`, pointer: `/${DIMENSIONS}` });
-    return { attributes };
-  }
-  return { attributes: otherNames(attributes, [DIMENSIONS]), dimensionNames: names };
-}
-
-/** The attributes of an array, with its dimension names added. */
-export function withDimensionNames(
-  { attributes, dimensionNames }: ArrayMetadata,
-  losses: Losses,
-): JsonObject {
-  if (dimensionNames === undefined) return attributes;
-  if (dimensionNames.includes(null)) {
-    if (dimensionNames.some((name) => name !== null)) {
-      losses.add("/dimension_names", "an array that names only some of its dimensions");
-    }
-    return attributes;
-  }
-  if (Object.hasOwn(attributes, DIMENSIONS)) {
-    losses.add(`/attributes/${DIMENSIONS}`, "an attribute in place of the dimension names");
-  }
-  return { ...attributes, [DIMENSIONS]: [...dimensionNames] };
 }

@@ -9,7 +9,8 @@ import { parseDataTypeOption } from "./data-type-option.ts";
 import { describeDataType } from "./describe.ts";
 import { hasByteOrder } from "./element-order.ts";
 import { numberKindOf } from "./number-kinds.ts";
-import { numpyItemSize, parseNumpyType, writeNumpyType } from "./v2/data-type.ts";
+import { parseNumpyType } from "./v2/data-type.ts";
+import { numpyItemSize, writeNumpyType } from "./v2/numpy-type.ts";
 import { filterTypes, itemType, placeFilter, typeAfter } from "./v3/filters.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 

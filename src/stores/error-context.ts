@@ -1,6 +1,5 @@
 import { throwIfAborted } from "../util/abort.ts";
-import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { fileError } from "./files/file-error.ts";
+import { isZarrflowError } from "../util/errors.ts";
 import { assertKey } from "./key.ts";
 
 /** Adds the store and the key to an error of zarrflow; other errors are returned unchanged. */
@@ -31,15 +30,4 @@ export async function forKey<T>({ store, key, signal }: KeyCall, call: () => Pro
     throwIfAborted(signal);
     throw withErrorContext(error, store, key);
   }
-}
-
-/**
- * Converts an error of a foreign store to a `ZarrflowError`, with the original as its cause. File errors are
- * converted by their codes; all others become `transient`.
- */
-export function storeFailure(error: unknown, where: ErrorDetails = {}): ZarrflowError {
-  const known = fileError(error, where);
-  if (isZarrflowError(known)) return known.addContext(where);
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : `a thrown ${typeof error}`;
-  return new ZarrflowError("transient", `the store failed: ${words}`, where, { cause: error });
 }

@@ -2,7 +2,8 @@ import type { DataType as ArrowType, Data, RecordBatch } from "apache-arrow";
 import type { Slice } from "../hierarchy/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { machine } from "../run/machine.node.ts";
-import type { DecodedValues, ValueDecodingOptions } from "../run/slabs/decoder.ts";
+import type { DecodedValues } from "../run/slabs/decoder.ts";
+import type { ValueDecodingOptions } from "../run/slabs/raw.ts";
 import { binaryColumn, loadPackage, type PlainColumn, plainColumn, validity } from "./plain-values.ts";
 import { openTable } from "./table.ts";
 

@@ -1,10 +1,11 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { type DecodedSliceValues, insideOf, type Slice } from "../hierarchy/slice.ts";
-import { packingOf } from "../meta/conventions/cf/values.ts";
+import { packingOf } from "../meta/conventions/cf/packing.ts";
 import { describeDataType } from "../meta/describe.ts";
 import { numberKindOf } from "../meta/number-kinds.ts";
-import { type Decoder, decoderOf, type ValueDecodingOptions } from "../run/slabs/decoder.ts";
+import { type Decoder, decoderOf } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
+import type { ValueDecodingOptions } from "../run/slabs/raw.ts";
 import { typedValues } from "../run/slabs/typed-values.ts";
 import type { Shift } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";

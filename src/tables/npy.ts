@@ -2,9 +2,9 @@ import { nameOf } from "../hierarchy/node.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numberKindOf } from "../meta/number-kinds.ts";
-import { writeNumpyType } from "../meta/v2/data-type.ts";
-import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
-import { type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
+import { writeNumpyType } from "../meta/v2/numpy-type.ts";
+import { type FormatSliceOptions, rawPieces, type ValueDecodingOptions } from "../run/slabs/raw.ts";
+
 import { StoredEncoder } from "../stores/zip/stored-encoder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { JsonValue } from "../util/json-value.ts";

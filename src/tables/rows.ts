@@ -1,5 +1,5 @@
 import type { Slice } from "../hierarchy/slice.ts";
-import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
+import type { ValueDecodingOptions } from "../run/slabs/raw.ts";
 import { type CellText, cellText } from "./cell-text.ts";
 import { openTable } from "./table.ts";
 

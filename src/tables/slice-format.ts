@@ -1,6 +1,11 @@
 import type { Slice } from "../hierarchy/slice.ts";
-import type { ValueDecodingOptions } from "../run/slabs/decoder.ts";
-import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
+import {
+  FORMAT_SLICE_OPTIONS,
+  type FormatSliceOptions,
+  rawPieces,
+  type ValueDecodingOptions,
+} from "../run/slabs/raw.ts";
+
 import type { Awaitable } from "../util/awaitable.ts";
 import { checkedOptions, invalidOption, isObject } from "../util/options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";

@@ -39,3 +39,6 @@ export function modulo(number: number, by: number): number {
 
 /** The number that NumPy stores for a time or a span that is missing ("not a time"). */
 export const NAT = -(2n ** 63n);
+
+/** Degrees of longitude in a full turn. */
+export const FULL_TURN = 360;

@@ -7,7 +7,8 @@ import type { DataType } from "../../src/meta/data-type.ts";
 import { parseDataTypeOption } from "../../src/meta/data-type-option.ts";
 import { inMemoryOrder, orderOf, transposesOf } from "../../src/meta/memory-order.ts";
 import { recoded } from "../../src/meta/recode.ts";
-import { byInnermost, wholeShards, withinShards, withoutShards, withShards } from "../../src/meta/shards.ts";
+import { byInnermost, wholeShards, withoutShards, withShards } from "../../src/meta/reshard.ts";
+import { withinShards } from "../../src/meta/shards.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { named } from "./helpers.ts";
 

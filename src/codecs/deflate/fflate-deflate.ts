@@ -1,6 +1,6 @@
 import { crc32 } from "../../util/crc32.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { adler32 } from "../kernels/checksums.ts";
+import { adler32 } from "../kernels/adler32.ts";
 import { wordView } from "../kernels/swap-bytes.ts";
 import { corrupt, overrun } from "../limits.ts";
 import type { Deflate } from "./deflate.ts";

@@ -104,22 +104,6 @@ export function assertVariable(name: string, data: ChunkData): VariableData {
   throw new ZarrflowError("codec-error", `\`${name}\` encodes only variable-length items`);
 }
 
-/**
- * Offsets of consecutive items of the given `lengths`, followed by the end of the last item.
- *
- * @param tooLarge creates the error for more bytes than a chunk may have
- */
-export function offsetsOf(lengths: Uint32Array, tooLarge: (found: number) => ZarrflowError): Uint32Array {
-  const offsets = new Uint32Array(lengths.length + 1);
-  let end = 0;
-  lengths.forEach((length, i) => {
-    end += length;
-    offsets[i + 1] = end;
-  });
-  if (end <= MAX_CHUNK_SIZE) return offsets;
-  throw tooLarge(end);
-}
-
 /** True if `bytes[start, end)` is valid UTF-8: no truncated or overlong form, no surrogate, nothing above U+10FFFF. */
 export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   const words = wordView(bytes);

@@ -1,6 +1,6 @@
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { swapElement } from "../../meta/element-order.ts";
-import { writeNumpyType } from "../../meta/v2/data-type.ts";
+import { writeNumpyType } from "../../meta/v2/numpy-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";

@@ -1,5 +1,5 @@
 import { compiledKernels } from "../../util/platform.node.ts";
-import type { Lz4Kernels, ZstdEncoderKernels, ZstdKernels } from "./kernel-types.ts";
+import type { Lz4Kernels, ZstdEncoderKernels } from "./kernel-types.ts";
 import { lz4Decode, lz4Encode } from "./lz4-block.ts";
 import { packedWasm } from "./wasm-bytes/codecs.ts";
 import { compileWasm, MAX_MEMORY, type WasmMemory } from "./wasm-memory.ts";
@@ -90,22 +90,6 @@ function decodeLargePart(source: Uint8Array, target: Uint8Array, offset: number)
   if (lz4Decode(source, 0, source.length, prefix, 0, end, true) !== end) return false;
   if (prefix !== target) target.set(prefix.subarray(offset));
   return true;
-}
-
-/** Decodes whole frames of zstd. */
-export function wasmZstd(wasm: WasmMemory): ZstdKernels {
-  return {
-    maxSize: MAX_MEMORY,
-
-    decode(frame, target) {
-      const [f = 0, t = 0] = wasm.allocate(frame, target);
-      const from = wasm.copyIn(frame, f);
-      const to = wasm.placeFor(target, t);
-      const size = wasm.exports.zstdDecode(from, from + frame.length, to, to + target.length);
-      if (size > 0) wasm.fetch(target, to, size);
-      return size;
-    },
-  };
 }
 
 /** The levels that the kernels have searches for. Levels below take longer steps with the first search. */

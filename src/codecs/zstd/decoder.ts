@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { builtin } from "../../util/platform.node.ts";
 import type { ZstdKernels } from "../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../kernels/kernels.ts";
-import { wasmZstd } from "../kernels/wasm-codecs.ts";
+import { wasmZstd } from "../kernels/wasm-zstd.ts";
 import { corrupt, overrun } from "../limits.ts";
 import { type ZstdDecoder, zstdFrames } from "./frames.ts";
 import { zstdLibrary } from "./library.node.ts";

@@ -3,7 +3,7 @@ import { ancestorsOf, isUnreadableAbove, openNode } from "../../hierarchy/open/o
 
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { member } from "../../meta/assert-json.ts";
-import { packingOf, rereadInteger } from "../../meta/conventions/cf/values.ts";
+import { packingOf, rereadInteger } from "../../meta/conventions/cf/packing.ts";
 import { missingValueOf } from "../../meta/conventions/missing-values.ts";
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { isNumber, type Numbers, numberKindOf } from "../../meta/number-kinds.ts";

@@ -2,7 +2,7 @@ import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayWriter } from "../../hierarchy/write/array.ts";
 import { writeBox } from "../../hierarchy/write/region.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { packingOf, rereadInteger } from "../../meta/conventions/cf/values.ts";
+import { packingOf, rereadInteger } from "../../meta/conventions/cf/packing.ts";
 import { FILL_VALUE_ATTRIBUTE } from "../../meta/conventions/missing-values.ts";
 import { assertBudget } from "../../streams/budget-too-small.ts";
 import { type BufferPool, pooledSize } from "../../streams/buffer-pool.ts";

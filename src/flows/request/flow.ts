@@ -48,7 +48,8 @@ import {
   type SourceNodesOptions,
   sourceNodes,
 } from "./source-nodes.ts";
-import { concurrencyOf, largestChunk, pacedAccess, profilesOf, usualConcurrency } from "./store-settings.ts";
+import { profilesOf } from "./store-profiles.ts";
+import { concurrencyOf, largestChunk, pacedAccess, usualConcurrency } from "./store-settings.ts";
 import { wantedMetadata } from "./wanted-nodes.ts";
 
 /** An open source and a plan that can be run once. */

@@ -7,7 +7,6 @@ import {
   type SliceOption,
 } from "../../hierarchy/slice-option.ts";
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import { FULL_TURN } from "../../meta/conventions/geo/raster-change.ts";
 import { cutImages } from "../../meta/conventions/ome/cut-image.ts";
 import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
@@ -16,6 +15,7 @@ import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
+import { FULL_TURN } from "../../util/numbers.ts";
 import { parseBytes } from "../../util/units.ts";
 import { type GroupArray, groupOf, leaderOf } from "./group-arrays.ts";
 import type { Coordinate, CoordinateOptions } from "./labels/coordinate.ts";

@@ -14,7 +14,7 @@ import type { Changes, PlanningOptions } from "./flow-options.ts";
 
 import { hasOtherFormat } from "./node-findings.ts";
 import { nearestReason } from "./slice-indices.ts";
-import { profiledSides } from "./store-settings.ts";
+import { profiledSides } from "./store-profiles.ts";
 
 /** The state of a flow when its plan is made. */
 interface PlannedFlow {

@@ -2,7 +2,7 @@ import { fillBytes } from "../../hierarchy/create/metadata.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { OpenSliceOptions } from "../../hierarchy/slice.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
-import { packingOf } from "../../meta/conventions/cf/values.ts";
+import { packingOf } from "../../meta/conventions/cf/packing.ts";
 import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/conventions/missing-values.ts";
 import { sameDataType } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";

@@ -1,7 +1,7 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import type { Packing } from "../../meta/conventions/cf/values.ts";
+import type { Packing } from "../../meta/conventions/cf/packing.ts";
 import { isNumber, numbersPerItem } from "../../meta/number-kinds.ts";
 import { type NumberCoding, numberCodingOf } from "../../run/slabs/decoder.ts";
 import { typedValues } from "../../run/slabs/typed-values.ts";

@@ -21,7 +21,7 @@ import { padBytes, zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../meta/formats.ts";
 import { recoded } from "../../meta/recode.ts";
-import { wholeShards, withShards } from "../../meta/shards.ts";
+import { wholeShards, withShards } from "../../meta/reshard.ts";
 import { objectType, parseV2Codec } from "../../meta/v2/codecs.ts";
 import { parseV3Codec, writeV3Codec } from "../../meta/v3/codec.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";

@@ -21,14 +21,11 @@ import { Losses } from "../losses.ts";
 import { type NumberKind, partsOf } from "../number-kinds.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
 import { noteOtherTypes } from "../v2/array.ts";
-import {
-  canonicalConfiguration,
-  numcodecsConfiguration,
-  parseV2Codecs,
-  writeV2Codecs,
-} from "../v2/codecs.ts";
-import { parseNumpyType, writeNumpyType } from "../v2/data-type.ts";
+import { parseV2Codecs, writeV2Codecs } from "../v2/codecs.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
+import { parseNumpyType } from "../v2/data-type.ts";
 import { parseFillV2, writeFillV2 } from "../v2/fill-value.ts";
+import { writeNumpyType } from "../v2/numpy-type.ts";
 
 const NAMES = [
   ...["zarr_format", "shape", "chunks", "dtype", "order", "fill_value"],

@@ -28,8 +28,9 @@ import {
   writeBeforeConversion,
 } from "../round-trip.ts";
 import { parseV2Codecs, writeV2Codecs } from "./codecs.ts";
-import { parseNumpyType, writeNumpyType } from "./data-type.ts";
+import { parseNumpyType } from "./data-type.ts";
 import { parseFillV2, writeFillV2 } from "./fill-value.ts";
+import { writeNumpyType } from "./numpy-type.ts";
 
 /** Members whose spelling is kept; the byte order mark of `dtype`, codecs and fill value have their own rules. */
 const WORDED = ["shape", "chunks", "order", "filters", "dimension_separator"];

@@ -1,12 +1,13 @@
 import { codecNamed, knownCodecs, nameOfV2 } from "../../codecs/catalog.ts";
-import { JsonNumber, type JsonObject, type JsonValue, jsonEqual, pointerTo } from "../../util/json-value.ts";
+import { type JsonObject, type JsonValue, jsonEqual, pointerTo } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { assertCodecList, assertObject, invalidMetadata, member, refusal } from "../assert-json.ts";
+import { assertCodecList, assertObject, invalidMetadata, refusal } from "../assert-json.ts";
 import { isCompressor } from "../codec-traits.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { hasByteOrder } from "../element-order.ts";
 import type { Losses } from "../losses.ts";
 import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
+import { canonicalConfiguration, isNumberAsText, numcodecsConfiguration } from "./configuration.ts";
 import type { StoredType } from "./data-type.ts";
 
 /** The members of `.zarray` that become codecs. */
@@ -152,54 +153,3 @@ export function writeV2Codec(codec: CodecConfig, pointer: string, losses: Losses
   if (id === undefined) losses.require(pointer, `the codec \`${codec.name}\``);
   return { id: id ?? codec.name, ...numcodecsConfiguration(codec) };
 }
-
-/** Converts a numcodecs configuration, without `id`, to the canonical form. */
-export function canonicalConfiguration(id: string, configuration: JsonObject): JsonObject {
-  const plain = plainNumbers(configuration);
-  if (id !== "blosc") return plain;
-  const shuffle = member(plain, "shuffle") ?? 1;
-  return {
-    cname: member(plain, "cname") ?? "lz4",
-    clevel: member(plain, "clevel") ?? 5,
-    shuffle: (typeof shuffle === "number" && SHUFFLES[shuffle + 1]) || shuffle,
-    blocksize: member(plain, "blocksize") ?? 0,
-  };
-}
-
-/** Converts a canonical configuration back to numcodecs. */
-export function numcodecsConfiguration({ name, configuration }: CodecConfig): JsonObject {
-  if (name === "blosc") {
-    const { typesize: _, shuffle = "shuffle", ...rest } = configuration;
-    const number = SHUFFLES.indexOf(String(shuffle));
-    return { ...rest, shuffle: number < 0 ? shuffle : number - 1 };
-  }
-  if (name === "zstd" && configuration.checksum === false) {
-    const { checksum: _, ...rest } = configuration;
-    return rest;
-  }
-  return configuration;
-}
-
-/** Shuffle modes of blosc by their number in v2, from -1 on. */
-export const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"];
-
-/**
- * Converts numbers such as `100.0`, and netCDF-C's numbers in text, to JavaScript numbers; large integers keep their
- * token.
- */
-export function plainNumbers(configuration: JsonObject): JsonObject {
-  const plain = (value: JsonValue, name = ""): JsonValue => {
-    if (Array.isArray(value)) return value.map((item) => plain(item));
-    if (isNumberAsText(name, value)) return Number(value);
-    if (!(value instanceof JsonNumber) || /^-?[0-9]+$/.test(value.text)) return value;
-    return Number.isFinite(Number(value.text)) ? Number(value.text) : value;
-  };
-  return Object.fromEntries(Object.entries(configuration).map(([name, value]) => [name, plain(value, name)]));
-}
-
-export function isNumberAsText(name: string, value: JsonValue): value is string {
-  return NUMBERS_AS_TEXT.includes(name) && typeof value === "string" && /^-?[0-9]{1,15}$/.test(value);
-}
-
-/** Numeric settings that netCDF-C before 4.10 wrote as text. */
-export const NUMBERS_AS_TEXT = ["elementsize", "level", "clevel", "blocksize", "shuffle"];

@@ -1,10 +1,10 @@
 import { type JsonObject, type JsonPath, type JsonValue, pointerTo } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import { normalisePath } from "../../util/node-path.ts";
+import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
-import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
-import { takeDimensionNames, withDimensionNames } from "../dimension-names.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr-shuffle.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
 import type {
   DocumentLimits,
@@ -18,7 +18,7 @@ import type {
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
 import { folderLayout } from "../node-layout.ts";
-import { withoutShards } from "../shards.ts";
+import { withoutShards } from "../reshard.ts";
 import { assertFormat2, parseZarray, writeZarray } from "./array.ts";
 
 export interface V2Options {

@@ -1,10 +1,8 @@
 import type { JsonObject } from "../../util/json-value.ts";
-import type { ZarrFormat } from "../array-metadata.ts";
 import { assertString, member, refusal, required } from "../assert-json.ts";
 import type { Finding } from "../format.ts";
+import { SUFFIX } from "./draft-of.ts";
 import { type DraftForm, PROTOCOL, parseDraftExtensions } from "./form.ts";
-
-const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/;
 
 /**
  * Checks the bootstrap document of a hierarchy; ignores unknown members.
@@ -42,11 +40,4 @@ export function writeBootstrap({ encodings: [encoding = ""], bootstrap }: DraftF
   return { zarr_format: PROTOCOL, metadata_encoding: encoding, ...bootstrap, extensions: [] };
 }
 
-/** The draft that wrote a `zarr.json`, from the form of its `zarr_format`; undefined for v3 itself. */
-export function draftOf(document: JsonObject): ZarrFormat | undefined {
-  const format = member(document, "zarr_format");
-  if (typeof format !== "string" || !/^https?:/.test(format)) return undefined;
-  return Object.hasOwn(document, SUFFIX) ? "v3-draft-2020" : "v3-draft-2019";
-}
-
-export const SUFFIX = "metadata_key_suffix";
+export const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/;

@@ -14,7 +14,7 @@ import {
 import type { Endian } from "../data-type.ts";
 import type { Losses } from "../losses.ts";
 import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
-import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codecs.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
 import type { DraftForm } from "./form.ts";
 
 /** Compressors, by the last name of their URI. */

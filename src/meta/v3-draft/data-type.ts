@@ -4,7 +4,8 @@ import type { DataType, Endian } from "../data-type.ts";
 import type { Finding } from "../format.ts";
 import type { Losses } from "../losses.ts";
 import { numberKindOf } from "../number-kinds.ts";
-import { parseNumpyType, type StoredType, writeNumpyType } from "../v2/data-type.ts";
+import { parseNumpyType, type StoredType } from "../v2/data-type.ts";
+import { writeNumpyType } from "../v2/numpy-type.ts";
 import type { DraftForm } from "./form.ts";
 
 const CORE = /^(?:bool|[iu]1|[<>](?:[iu][248]|f[248]))$/;

@@ -13,7 +13,7 @@ import type {
 } from "../format.ts";
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
-import { withoutShards } from "../shards.ts";
+import { withoutShards } from "../reshard.ts";
 import { parseDraftArray, writeDraftArray } from "./array.ts";
 import { parseBootstrap, writeBootstrap } from "./bootstrap.ts";
 import { DRAFT_2019, DRAFT_2020, type DraftForm, parseDraftExtensions } from "./form.ts";

@@ -12,7 +12,7 @@ import {
   refusal,
   required,
 } from "../assert-json.ts";
-import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr-shuffle.ts";
 import type { DataType } from "../data-type.ts";
 import { attributesOf, keptNames, otherNames } from "../documents.ts";
 import { assertMayBeIgnored, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";

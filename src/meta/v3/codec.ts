@@ -5,7 +5,7 @@ import { assertWord, member } from "../assert-json.ts";
 import type { Endian } from "../data-type.ts";
 import { type Extension, parseExtension, writeExtension } from "../extension.ts";
 import type { Finding } from "../format.ts";
-import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codecs.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
 
 const ENDIANS = ["little", "big"] as const;
 

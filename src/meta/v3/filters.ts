@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { member, required } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
-import { numpyItemSize, writeNumpyType } from "../v2/data-type.ts";
+import { numpyItemSize, writeNumpyType } from "../v2/numpy-type.ts";
 import { codecPointer, statedV3Codec } from "./codec.ts";
 import { parseV3DataType, plainV3Type, type V3DataType } from "./data-type.ts";
 

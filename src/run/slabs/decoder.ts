@@ -2,21 +2,20 @@ import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { onlyItem } from "../../meta/assert-json.ts";
 import {
+  numberIn,
+  type Packing,
+  packingOf,
+  rereadInteger,
+  unpacked,
+} from "../../meta/conventions/cf/packing.ts";
+import {
   type Calendar,
   instantText,
   spanCodingOf,
   type TimeCoding,
   timeCodingOf,
 } from "../../meta/conventions/cf/time.ts";
-import {
-  flagNamesOf,
-  numberIn,
-  outsideValidRange,
-  type Packing,
-  packingOf,
-  rereadInteger,
-  unpacked,
-} from "../../meta/conventions/cf/values.ts";
+import { flagNamesOf, outsideValidRange } from "../../meta/conventions/cf/values.ts";
 import {
   isVariableIn,
   missingValueOf,
@@ -35,25 +34,9 @@ import {
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { NAT } from "../../util/numbers.ts";
-import type { OptionNames } from "../../util/options.ts";
 import { itemReader } from "./item-value.ts";
+import type { ValueDecodingOptions } from "./raw.ts";
 import type { ItemValues, TypedValues } from "./typed-values.ts";
-
-/** Options for decoding the values of an array. */
-export interface ValueDecodingOptions {
-  /**
-   * Applies `scale_factor`, `add_offset`, `_Unsigned`, `_FillValue`, `missing_value`, `valid_range` and the units of
-   * times, as xarray does. Default for tables.
-   */
-  readonly decode?: boolean | undefined;
-  /** Replaces flag values by their names; requires `decode`. */
-  readonly flags?: boolean | undefined;
-}
-
-export const VALUE_DECODING_OPTIONS: OptionNames<ValueDecodingOptions> = {
-  decode: true,
-  flags: true,
-};
 
 /** Values in a typed array, or in a list, in which null marks a missing value. */
 export type DecodedValues = TypedValues | readonly (string | null)[];

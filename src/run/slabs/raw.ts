@@ -1,7 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { OptionNames } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
-import { VALUE_DECODING_OPTIONS, type ValueDecodingOptions } from "./decoder.ts";
 import type { Slab } from "./growing-slab.ts";
 
 /**
@@ -26,7 +25,23 @@ export interface FormatSliceOptions extends ValueDecodingOptions {
   readonly flat?: boolean | undefined;
 }
 
+export const VALUE_DECODING_OPTIONS: OptionNames<ValueDecodingOptions> = {
+  decode: true,
+  flags: true,
+};
+
 export const FORMAT_SLICE_OPTIONS: OptionNames<FormatSliceOptions> = {
   ...VALUE_DECODING_OPTIONS,
   flat: true,
 };
+
+/** Options for decoding the values of an array. */
+export interface ValueDecodingOptions {
+  /**
+   * Applies `scale_factor`, `add_offset`, `_Unsigned`, `_FillValue`, `missing_value`, `valid_range` and the units of
+   * times, as xarray does. Default for tables.
+   */
+  readonly decode?: boolean | undefined;
+  /** Replaces flag values by their names; requires `decode`. */
+  readonly flags?: boolean | undefined;
+}

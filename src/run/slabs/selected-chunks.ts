@@ -1,6 +1,6 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import { chunkRefs } from "../../plan/task.ts";
 import type { ChunkRef } from "../../streams/chunk.ts";
+import { chunkRefs } from "../../streams/chunk-refs.ts";
 import { axesOver, chunksHit, type Selection } from "../../streams/selection.ts";
 
 /** The source chunks that a selection touches, in C order; inner chunks shard by shard. */

@@ -1,7 +1,6 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { type ErrorDetails, ZarrflowError } from "../../util/errors.ts";
 import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
-import { storeFailure } from "../error-context.ts";
 import {
   isListable,
   isWritable,
@@ -11,6 +10,7 @@ import {
   type StoreOptions,
   type WritableStore,
 } from "../store.ts";
+import { storeFailure } from "../store-failure.ts";
 import { isNativeStore, markNativeStore, nativePrototype } from "../store-traits.ts";
 import { type Around, wrapStore } from "./wrap-store.ts";
 

@@ -3,8 +3,9 @@
 import { inflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { adler32 } from "../../../src/codecs/kernels/adler32.ts";
 import { joinBits, splitBits } from "../../../src/codecs/kernels/bit-shuffle.ts";
-import { adler32, fletcher32, lookup3 } from "../../../src/codecs/kernels/checksums.ts";
+import { fletcher32, lookup3 } from "../../../src/codecs/kernels/checksums.ts";
 import { copyBox, type Loop, transposeTiles } from "../../../src/codecs/kernels/copy-box.ts";
 import { inflatePacked } from "../../../src/codecs/kernels/inflate-packed.ts";
 import type { BlockLayout, NumberFormat, TransposeKernel } from "../../../src/codecs/kernels/kernel-types.ts";

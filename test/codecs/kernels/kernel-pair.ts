@@ -1,8 +1,9 @@
 import { wasmKernels as wasmCommon } from "../../../src/codecs/kernels/kernels.ts";
 import { wasmBlocks } from "../../../src/codecs/kernels/wasm-blocks.ts";
-import { wasmLz4, wasmZstd, wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-codecs.ts";
+import { wasmLz4, wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-codecs.ts";
 import { wasmDelta, wasmShuffle } from "../../../src/codecs/kernels/wasm-filters.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
+import { wasmZstd } from "../../../src/codecs/kernels/wasm-zstd.ts";
 
 /** All kernels, as if one caller needed them. */
 export function allKernels(wasm: WasmMemory) {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { largestSlab } from "../../../src/plan/slabs.ts";
-import { chunkRefs } from "../../../src/plan/task.ts";
 import { searchWindow } from "../../../src/plan/window-search.ts";
 import { chunkVisits } from "../../../src/plan/windows.ts";
+import { chunkRefs } from "../../../src/streams/chunk-refs.ts";
 import { type Axis, chunksHit } from "../../../src/streams/selection.ts";
 import { product } from "../../../src/util/shape.ts";
 

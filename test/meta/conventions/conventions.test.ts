@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openArray, rechunk } from "../../../src/index.ts";
 import type { ArrayMetadata, NodeMetadata } from "../../../src/meta/array-metadata.ts";
-import { packingOf, unpacked } from "../../../src/meta/conventions/cf/values.ts";
+import { packingOf, unpacked } from "../../../src/meta/conventions/cf/packing.ts";
 import type {
   ChangedNode,
   Convention,

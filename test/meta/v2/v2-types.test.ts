@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DataType } from "../../../src/meta/data-type.ts";
-import { numpyItemSize, parseNumpyType, writeNumpyType } from "../../../src/meta/v2/data-type.ts";
+import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
 import { parseFillV2, writeFillV2 } from "../../../src/meta/v2/fill-value.ts";
+import { numpyItemSize, writeNumpyType } from "../../../src/meta/v2/numpy-type.ts";
 import type { JsonValue } from "../../../src/util/json-value.ts";
 import { writeJson } from "../../../src/util/json-write.ts";
 import { failure, hex, json, refusal } from "../helpers.ts";

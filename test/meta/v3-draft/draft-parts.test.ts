@@ -4,8 +4,9 @@ import type { Finding } from "../../../src/meta/format.ts";
 import { Losses } from "../../../src/meta/losses.ts";
 import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
 import { parseDraftFill, writeDraftFill } from "../../../src/meta/v3-draft/array.ts";
-import { draftOf, parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
+import { parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
 import { parseDraftType, writeDraftType } from "../../../src/meta/v3-draft/data-type.ts";
+import { draftOf } from "../../../src/meta/v3-draft/draft-of.ts";
 import {
   DRAFT_2019,
   DRAFT_2020,

@@ -2,6 +2,7 @@ import { fillData } from "../../../codecs/filled-data.ts";
 import { maxStoredSize } from "../../../codecs/limits.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import type { Label } from "../../../hierarchy/slice-option.ts";
+import { packingOf, unpacked } from "../../../meta/conventions/cf/packing.ts";
 import {
   instantText,
   isCoarser,
@@ -10,7 +11,6 @@ import {
   type TimeCoding,
   timeCodingOf,
 } from "../../../meta/conventions/cf/time.ts";
-import { packingOf, unpacked } from "../../../meta/conventions/cf/values.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { chunksOf } from "../../../run/slabs/selected-chunks.ts";
 import { typedValues } from "../../../run/slabs/typed-values.ts";

@@ -1,8 +1,8 @@
 import type { CyclicRange, IndexRange, Label, LabelRange } from "../../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/names.ts";
-import { modulo } from "../../../util/numbers.ts";
+import { FULL_TURN, modulo } from "../../../util/numbers.ts";
+
 import { type Coordinate, compareLabels, type Interval, type Key } from "./coordinate.ts";
 import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 

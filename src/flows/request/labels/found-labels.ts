@@ -4,7 +4,7 @@ import {
   isCyclic,
   type SliceOption,
 } from "../../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
+import { FULL_TURN } from "../../../util/numbers.ts";
 import type { Coordinate } from "./coordinate.ts";
 
 /** The items that a slice takes of one dimension, with their labels if it has a coordinate. */

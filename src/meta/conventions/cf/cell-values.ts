@@ -9,7 +9,7 @@ import {
   withAttributes,
 } from "../convention.ts";
 import { writtenLike } from "../geo/raster-change.ts";
-import { numberIn, packingOf, rereadInteger } from "./values.ts";
+import { numberIn, packingOf, rereadInteger } from "./packing.ts";
 
 /** Attributes of CF and GDAL that are computed from all items. */
 const STATISTICS = /^(?:actual_range|actual_min|actual_max|STATISTICS_[A-Z_]+)$/;

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { joinKey } from "../../../util/node-path.ts";
+import { FULL_TURN } from "../../../util/numbers.ts";
 import { isJsonObject, member } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
 import {
@@ -13,7 +14,6 @@ import {
 import {
   type AxisChange,
   arraysDescribedBy,
-  FULL_TURN,
   numberList,
   parentIs,
   rasterAxes,

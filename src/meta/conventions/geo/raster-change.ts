@@ -1,4 +1,5 @@
 import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
+import { FULL_TURN } from "../../../util/numbers.ts";
 import type { ArrayMetadata } from "../../array-metadata.ts";
 import { type ChangedArray, type ChangedNode, isArray } from "../convention.ts";
 
@@ -107,9 +108,6 @@ export function parentIs(path: string, group: string, atAnyDepth = false): boole
   if (path === "" || !(group === "" || path.startsWith(`${group}/`))) return false;
   return atAnyDepth || !path.slice(group === "" ? 0 : group.length + 1).includes("/");
 }
-
-/** Degrees of longitude in a full turn. */
-export const FULL_TURN = 360;
 
 /** Reads a list of numbers that has one of these lengths; undefined for anything else. */
 export function numberList(
