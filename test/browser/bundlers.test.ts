@@ -213,13 +213,13 @@ describe.runIf(hasChromium)("a page that opens an array and cuts it", () => {
     expect(total).toBeGreaterThan(maxBytes * 0.97);
   }
 
-  it("costs a page no more than it may, from a CDN", () => expectSmall("/read.mjs", 130_600));
+  it("costs a page no more than it may, from a CDN", () => expectSmall("/read.mjs", 131_600));
 
   it("costs a page no more than it may, bundled by esbuild into few files", async () => {
     await mkdir(join(project, "small"));
     await writeFile(join(project, "small/page.mjs"), samplePage("zarrflow/read"));
     await esbuildWith("esm", true)(project, "small", "small/page.mjs");
-    await expectSmall("/small/page.js", 91_200);
+    await expectSmall("/small/page.js", 93_400);
     const files = await readdir(join(project, "small"));
     expect(files.filter((name) => name.endsWith(".js")).length).toBeLessThanOrEqual(12);
   });
