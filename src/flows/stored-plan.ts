@@ -4,7 +4,7 @@ import type { EventOptions, RunReport } from "../run/events.ts";
 import type { RunOptions } from "../run/run-options.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { throwIfAborted } from "../util/abort.ts";
-import { asyncDispose } from "../util/awaitable.ts";
+import { asyncDispose } from "../util/async-dispose.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { checkedOptions, invalidOption, isObject, type OptionNames } from "../util/options.ts";
 import { type CopyEstimate, type EstimateOptions, estimateCopy } from "./estimate-copy.ts";

@@ -7,7 +7,7 @@ import { READ_OPTIONS, type ReadOptions } from "../../src/hierarchy/read-options
 import { openArray, type PlanOptions, plan, type RunOptions, readPlan, slice } from "../../src/index.ts";
 import { RUN_OPTIONS } from "../../src/run/run-options.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { asyncDispose } from "../../src/util/awaitable.ts";
+import { asyncDispose } from "../../src/util/async-dispose.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { runHere } from "../support/cli-here.ts";
 import { given } from "../support/given.ts";

@@ -13,7 +13,7 @@ import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
 import type { ChunkCodec, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
 import type { RegridTarget } from "../../streams/regrid.ts";
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
-import { asyncDispose } from "../../util/awaitable.ts";
+import { asyncDispose } from "../../util/async-dispose.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { OptionNames } from "../../util/options.ts";
 import { parseBytes } from "../../util/units.ts";

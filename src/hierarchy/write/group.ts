@@ -4,7 +4,7 @@ import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.t
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
-import { asyncDispose } from "../../util/awaitable.ts";
+import { asyncDispose } from "../../util/async-dispose.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { caseConflict, isSameButForCase, joinKey } from "../../util/node-path.ts";
 import { checkedOptions } from "../../util/options.ts";

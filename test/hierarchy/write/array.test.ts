@@ -19,7 +19,7 @@ import {
   regrid,
   writeChunks,
 } from "../../../src/streams/index.ts";
-import { asyncDispose } from "../../../src/util/awaitable.ts";
+import { asyncDispose } from "../../../src/util/async-dispose.ts";
 import { streamFrom } from "../../../src/util/web-streams.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import {
