@@ -1,4 +1,4 @@
-import { viewAnswers } from "../../src/cli/view/handler.ts";
+import { viewAnswers } from "../../src/cli/view/answer.ts";
 import { el, fill, labelled } from "../../src/cli/view/page/dom.ts";
 import { askInstead } from "../../src/cli/view/page/requests.ts";
 import { showView } from "../../src/cli/view/page/view.ts";
