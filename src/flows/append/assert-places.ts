@@ -3,7 +3,8 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
 
 import { isJsonObject, member } from "../../meta/assert-json.ts";
-import { numberList, numbersInText, rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
+import { numberList, numbersInText } from "../../meta/conventions/geo/numbers.ts";
+import { rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
 
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { axisOfType, multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";

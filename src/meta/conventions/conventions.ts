@@ -2,7 +2,7 @@ import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodeMetadata, ZarrFormat } from "../array-metadata.ts";
 import { discoveryMetadata } from "./acdd.ts";
 import { cellValues } from "./cf/cell-values.ts";
-import { ragged } from "./cf/references.ts";
+import { ragged } from "./cf/ragged.ts";
 import { chunkAttributes } from "./chunk-attributes.ts";
 import type { ChangedNode, Convention, ConventionNode, ConventionNote, GridChange } from "./convention.ts";
 import { geoMultiscales } from "./geo/multiscales.ts";

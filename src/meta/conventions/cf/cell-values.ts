@@ -8,7 +8,7 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
-import { writtenLike } from "../geo/raster-change.ts";
+import { writtenLike } from "../geo/numbers.ts";
 import { numberIn, packingOf, rereadInteger } from "./packing.ts";
 
 /** Attributes of CF and GDAL that are computed from all items. */

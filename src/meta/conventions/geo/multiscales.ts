@@ -11,15 +11,14 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
+import { numberList, writtenLike } from "./numbers.ts";
 import {
   type AxisChange,
   arraysDescribedBy,
-  numberList,
   parentIs,
   rasterAxes,
   type SharedChange,
   sharedChange,
-  writtenLike,
 } from "./raster-change.ts";
 import { followForm, SPATIAL } from "./rasters.ts";
 

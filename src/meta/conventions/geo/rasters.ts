@@ -10,17 +10,14 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
+import { numberList, numbersInText, textLike, writtenLike } from "./numbers.ts";
 import {
   type AxisChange,
   arraysDescribedBy,
   keepsExtent,
-  numberList,
-  numbersInText,
   type RasterChange,
   type SharedChange,
   sharedChange,
-  textLike,
-  writtenLike,
 } from "./raster-change.ts";
 
 /** Names of the members that describe a raster's location; those that a form lacks are absent. */
