@@ -98,7 +98,7 @@ export function wordingOf(
 ): OriginalSpelling | undefined {
   const differing = names.filter((name) => {
     const stated = member(document, name);
-    return !same(stated, member(usual, name)) && (stated !== undefined || optional.includes(name));
+    return !jsonEqual(stated, member(usual, name)) && (stated !== undefined || optional.includes(name));
   });
   if (differing.length === 0) return undefined;
   return { zarrFormat, stated: pick(document, differing), usual: pick(usual, differing) };
@@ -112,15 +112,11 @@ export function restoreSpelling(
 ): JsonObject {
   if (wording?.zarrFormat !== zarrFormat) return document;
   const names = new Set([...Object.keys(wording.stated), ...Object.keys(wording.usual)]);
-  const kept = [...names].filter((name) => same(member(document, name), member(wording.usual, name)));
+  const kept = [...names].filter((name) => jsonEqual(member(document, name), member(wording.usual, name)));
   const without = Object.entries(document).filter(
     ([name]) => !kept.includes(name) || Object.hasOwn(wording.stated, name),
   );
   return { ...Object.fromEntries(without), ...pick(wording.stated, kept) };
-}
-
-function same(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 }
 
 function pick(object: JsonObject, names: readonly string[]): JsonObject {

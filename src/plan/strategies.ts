@@ -8,6 +8,7 @@ import { readFootprint } from "../streams/read-chunks.ts";
 import type { Selection } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { jsonEqual } from "../util/json-value.ts";
+import { sameNumbers } from "../util/numbers.ts";
 import { product } from "../util/shape.ts";
 import { costOf, usefulThreads } from "./costs.ts";
 import { directWindows, leastDirectBytes } from "./direct-windows.ts";
@@ -404,14 +405,15 @@ export function whyNotSameGrid(
   if (
     selection.start.some((n) => n !== 0) ||
     selection.step.some((n) => n !== 1) ||
-    !same(selection.shape, from.shape)
+    !sameNumbers(selection.shape, from.shape)
   ) {
     return "only a part of the array is selected";
   }
   if (selection.shift) return "values are shifted";
   const { chunkShape, innerChunkShape = [] } = from.chunkGrid;
-  if (!same(chunkShape, to.chunkGrid.chunkShape)) return "the chunk shapes differ";
-  if (!same(innerChunkShape, to.chunkGrid.innerChunkShape ?? [])) return "the inner chunk shapes differ";
+  if (!sameNumbers(chunkShape, to.chunkGrid.chunkShape)) return "the chunk shapes differ";
+  if (!sameNumbers(innerChunkShape, to.chunkGrid.innerChunkShape ?? []))
+    return "the inner chunk shapes differ";
   return undefined;
 }
 
@@ -426,15 +428,11 @@ export function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string
 
 /** Returns the reason why missing chunks do not mean the same in both arrays; undefined if they do. */
 export function whyNotSameFill(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
-  const isSame = same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? []);
+  const isSame = sameNumbers(from.fillValue.bytes ?? [], to.fillValue.bytes ?? []);
   return isSame ? undefined : "the fill values differ";
 }
 
 /** Returns the reason why decoded chunks of one array cannot be encoded by the other; undefined if they can. */
 export function whyNotSameLayout(from: CodecPipeline, to: CodecPipeline): string | undefined {
-  return same(from.strides, to.strides) ? undefined : "the order of items within chunks differs";
-}
-
-function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
-  return a.length === b.length && Array.prototype.every.call(a, (n, i) => n === b[i]);
+  return sameNumbers(from.strides, to.strides) ? undefined : "the order of items within chunks differs";
 }

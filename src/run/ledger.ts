@@ -4,6 +4,7 @@ import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { valueText } from "../targets/contents.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
+import { isCount } from "../util/numbers.ts";
 import { isObject } from "../util/options.ts";
 import { TaskSet } from "./scheduler.ts";
 
@@ -255,10 +256,6 @@ function isProfile(value: unknown): boolean {
 
 function holdsTexts(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((part) => typeof part === "string");
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 type Fields = { readonly [name: string]: unknown };

@@ -1,6 +1,7 @@
 import { isKey } from "../stores/key.ts";
 import type { BegunUpload, Journal, UploadedPart, WritableStore } from "../stores/store.ts";
 import { entryEnd, type StoredEntry } from "../stores/zip/zip-records.ts";
+import { isCount } from "../util/numbers.ts";
 import { isObject } from "../util/options.ts";
 
 import type { ValueJournal } from "./value-journal.ts";
@@ -113,10 +114,6 @@ function isZipUploadLine({ upload, part, tag, entry, goesOnAfter, ...numbers }: 
   const { offset, size, crc32, follow } = numbers;
   const isPlaced = isCount(offset) && isCount(size) && isCount(crc32);
   return typeof entry === "string" && isKey(entry) && isPlaced && typeof follow === "boolean";
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 type Fields = { readonly [name: string]: unknown };

@@ -31,10 +31,10 @@ export function setMember(object: JsonObject, name: string, value: JsonValue): v
 }
 
 /**
- * True if two JSON values are equal. Names may be in any order. Numbers compare by exact decimal value: `1.0` equals
+ * True if two JSON values are equal, or both undefined. Names may be in any order. Numbers compare by exact decimal value: `1.0` equals
  * `1`, and neighbours beyond 2^53 differ. `-0` is not `0`, and NaN equals NaN.
  */
-export function jsonEqual(a: JsonValue, b: JsonValue): boolean {
+export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (isNumber(a) && isNumber(b)) return numbersEqual(a, b);
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
   if (a instanceof JsonNumber || b instanceof JsonNumber) return false;
@@ -53,7 +53,7 @@ export function jsonEqual(a: JsonValue, b: JsonValue): boolean {
   );
 }
 
-function isNumber(value: JsonValue): value is number | JsonNumber {
+function isNumber(value: JsonValue | undefined): value is number | JsonNumber {
   return typeof value === "number" || value instanceof JsonNumber;
 }
 

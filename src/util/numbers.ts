@@ -5,6 +5,11 @@ interface Decimal {
   readonly exponent: number;
 }
 
+/** True if two lists have the same numbers, in the same order. */
+export function sameNumbers(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (n, i) => n === b[i]);
+}
+
 /** Reads a JSON number token. */
 export function parseDecimal(token: string): Decimal {
   const [mantissa = "", power = "0"] = token.toLowerCase().split("e");
@@ -42,3 +47,8 @@ export const NAT = -(2n ** 63n);
 
 /** Degrees of longitude in a full turn. */
 export const FULL_TURN = 360;
+
+/** True for an integer of at least 0, in the safe range. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

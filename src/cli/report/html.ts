@@ -152,7 +152,7 @@ ${
 </figure>`;
 }
 
-function px(length: number): string {
+export function px(length: number): string {
   return String(Math.round(length * 10) / 10);
 }
 

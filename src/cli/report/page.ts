@@ -7,7 +7,7 @@ import { countSourceChunks } from "../../plan/windows.ts";
 import { counted, grouped } from "../../util/names.ts";
 import { product } from "../../util/shape.ts";
 import { formatBytes } from "../../util/units.ts";
-import { type Content, Html, html, lineChart, STYLE } from "./html.ts";
+import { type Content, Html, html, lineChart, px, STYLE } from "./html.ts";
 import type { PlanRecord, RunRecord, Sample } from "./run-record.ts";
 
 /** Maximum number of arrays with a section, and of further ones with a row. The rest are only counted. */
@@ -415,8 +415,4 @@ function plus([x, y]: Point, [dx, dy]: Point): Point {
 
 function times([x, y]: Point, factor: number): Point {
   return [x * factor, y * factor];
-}
-
-function px(length: number): string {
-  return String(Math.round(length * 10) / 10);
 }

@@ -2,6 +2,7 @@ import { isFixed } from "../../meta/data-type.ts";
 import { type Awaitable, after, isPromise } from "../../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { sameNumbers } from "../../util/numbers.ts";
 import { product } from "../../util/shape.ts";
 import type { ChunkData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, ChunkPlace, ChunkSpec, PlacedCodec } from "../codec.ts";
@@ -285,8 +286,4 @@ function offsetsProblem(offsets: unknown, { length }: Uint8Array, items: number)
     before = offset;
   }
   return before <= length ? undefined : "its offsets point beyond its bytes";
-}
-
-function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((n, i) => n === b[i]);
 }

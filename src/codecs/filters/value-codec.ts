@@ -1,10 +1,11 @@
+import { isJsonObject } from "../../meta/assert-json.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import { integerRange, numberKindOf } from "../../meta/number-kinds.ts";
 import { parseV3DataType } from "../../meta/v3/data-type.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ChunkData } from "../chunk-data.ts";
 import type { ArrayToArrayCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
@@ -111,9 +112,9 @@ function scalars(
   from: NumberType,
   to: NumberType,
 ): ReadonlyMap<number | bigint, number | bigint> {
-  const pairs = isObject(map) ? new ConfigReader(map).value(name) : undefined;
+  const pairs = isJsonObject(map) ? new ConfigReader(map).value(name) : undefined;
   const list = pairs ?? [];
-  if (!isObject(map) || !Array.isArray(list) || !list.every(isPair)) {
+  if (!isJsonObject(map) || !Array.isArray(list) || !list.every(isPair)) {
     throw new ZarrflowError("invalid-metadata", `\`${name}\` of \`scalar_map\` must be a list of pairs`);
   }
   assertNames(map, ["encode", "decode"]);
@@ -127,12 +128,6 @@ function scalars(
 
 function isPair(pair: JsonValue): pair is [JsonValue, JsonValue] {
   return Array.isArray(pair) && pair.length === 2;
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return (
-    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
-  );
 }
 
 /** Computes one number from another; 64-bit integers are bigints. */

@@ -14,6 +14,7 @@ import { itemJson, type ValueDifference } from "../../run/compare-values.ts";
 import type { Store } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { type JsonObject, jsonEqual, pointerTo, toPlain } from "../../util/json-value.ts";
+import { sameNumbers } from "../../util/numbers.ts";
 import { isFault } from "../validate/finding.ts";
 
 /** A difference without the path of its node. */
@@ -108,10 +109,6 @@ function meant(what: Difference["what"], a: unknown, b: unknown): Found {
 
 function stored(what: Difference["what"], a: unknown, b: unknown): Found {
   return { what, counts: false, a, b };
-}
-
-function sameNumbers(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
-  return a.length === b.length && Array.prototype.every.call(a, (n, i) => n === b[i]);
 }
 
 function sameFill({ bytes: a }: FillValue, { bytes: b }: FillValue): boolean {

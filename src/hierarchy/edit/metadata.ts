@@ -3,7 +3,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { bytesEqual } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { fromPlain, type JsonObject, type JsonValue, jsonEqual } from "../../util/json-value.ts";
+import { fromPlain, type JsonObject, jsonEqual } from "../../util/json-value.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { checkedOptions, invalidOption, isObject, type OptionNames } from "../../util/options.ts";
 import type { ZarrNode } from "../node.ts";
@@ -90,17 +90,13 @@ export function alongside(other: NodeMetadata, before: NodeMetadata, after: Node
   const attributes = new Map(Object.entries(other.attributes));
   for (const name of new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])) {
     const [old, now] = [before.attributes[name], after.attributes[name]];
-    if (same(old, now) || !same(attributes.get(name), old)) continue;
+    if (jsonEqual(old, now) || !jsonEqual(attributes.get(name), old)) continue;
     if (now === undefined) attributes.delete(name);
     else attributes.set(name, now);
   }
   const changed = { attributes: Object.fromEntries(attributes) };
   if (other.kind === "group" || after.kind === "group") return { ...other, ...changed };
   return { ...other, ...changed, shape: after.shape };
-}
-
-function same(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 }
 
 /** The documents that differ, by key; undefined for one to be removed. */
