@@ -1,8 +1,8 @@
 // Changes the source in single places drawn by chance, and says which changes no test notices.
-//   npm run test:mutants -- [--count 300] [--seed 1] [--of src/streams,...]
+//   npm run test:mutants -- [--count 300] [--seed 1] [--of src/streams,...] [--limit 300]
 // Which test files call what is recorded first, by one run of all of them; each mutant is then tested by those that call
 // the function it is in, the nearest by folder first, until one fails. Sources stay as they are: the tests' loader makes the
-// change. Survivors are listed at the end, and all mutants in node_modules/.cache/zarrflow-mutants/mutants.json. A run that was
+// change; one that is still tested after `--limit` seconds hangs. Survivors are listed at the end, and all mutants in node_modules/.cache/zarrflow-mutants/mutants.json. A run that was
 // interrupted continues; remove that folder to start over, as after any change of the tests.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,14 +20,13 @@ const { values } = parseArgs({
         "src/streams,src/plan,src/codecs/chain,src/meta,src/targets,src/run/ledger.ts,src/run/run-identity.ts",
     },
     workers: { type: "string", default: "2" },
+    limit: { type: "string", default: "300" },
   },
 });
 const root = join(import.meta.dirname, "..");
 const folder = join(root, "node_modules/.cache/zarrflow-mutants");
 const callsFile = join(folder, "calls.jsonl");
 const mutantsFile = join(folder, "mutants.json");
-/** Longer than any test file takes: a mutant that is still running then hangs. */
-const LIMIT_S = 300;
 /** Test files that are tried before all others. */
 const NEAREST = 6;
 
@@ -65,7 +64,7 @@ async function work() {
 async function test(mutant, tests) {
   if (tests.length === 0) return "survived";
   const env = { MUTANT: JSON.stringify(mutant), TEST_ORDER: tests.join() };
-  const code = await vitest(["--bail=1", "--max-workers=1", ...tests], env, LIMIT_S);
+  const code = await vitest(["--bail=1", "--max-workers=1", ...tests], env, Number(values.limit));
   return code === 0 ? "survived" : code === undefined ? "hangs" : "killed";
 }
 
@@ -129,6 +128,7 @@ function shown({ path, line, name, was, text, tests }) {
 }
 
 function sources(under) {
+  if (under.endsWith(".ts")) return [under];
   return readdirSync(under, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
     .map((name) => join(under, name))
