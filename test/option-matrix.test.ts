@@ -222,7 +222,7 @@ const pairs = [...declared].flatMap(([name, options]) => options.map((option) =>
 /** Files of tests that show the effect of an option, on all functions that have it or on one. */
 const SHOWN: Readonly<Record<string, string>> = {
   breakLock: "test/flows/locked-folders.test.ts",
-  concurrency: "test/flows/request/usual-concurrency.test.ts",
+  concurrency: "test/flows/request/store-settings.test.ts",
   consistent: "test/flows/source-changed.test.ts",
   context: "test/flows/context.test.ts",
   resume: "test/flows/resume.test.ts",
@@ -240,7 +240,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     pairs
       .filter(([option, name]) => option === "onEvent" && /^(?:plan|readPlan)/.test(name))
-      .map((pair) => [pair.join(", "), "test/flows/run/running-options.test.ts"]),
+      .map((pair) => [pair.join(", "), "test/run/run-options.test.ts"]),
   ),
   "writeEmptyChunks, plan": "test/flows/rechunk.property.test.ts",
   "dryRun, clean": "test/flows/clean.test.ts",

@@ -6,9 +6,9 @@ import { blosclzDecode, blosclzEncode } from "../../src/codecs/kernels/blosclz.t
 import { lz4Decode, lz4Encode } from "../../src/codecs/kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../src/codecs/kernels/snappy.ts";
 import { corrupt } from "../../src/codecs/limits.ts";
-import { loadLibraryZstd } from "../codecs/bytes-to-bytes/zstd/library-zstd.ts";
 import { wasmKernels } from "../codecs/kernels/kernel-pair.ts";
 import { plainKernels, type RangeCodec } from "../codecs/kernels/plain-kernels.ts";
+import { loadLibraryZstd } from "../codecs/zstd/library-zstd.ts";
 import { foreignFrames } from "./foreign-frames.ts";
 import { inputs, longInputs } from "./inputs.ts";
 import { CHUNK_CODES, Fault, type Seed, type Subject } from "./subject.ts";

@@ -4,8 +4,8 @@ import { copy } from "../../src/index.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
 import type { MemoryStore } from "../../src/stores/memory.ts";
 import { openStore } from "../../src/stores/url.ts";
-import { SAMPLE } from "../codecs/bytes-to-bytes/lz-sample.ts";
-import { LZMA_VECTORS } from "../codecs/bytes-to-bytes/lzma/vectors.ts";
+import { SAMPLE } from "../codecs/lz-sample.ts";
+import { LZMA_VECTORS } from "../codecs/lzma/vectors.ts";
 import { given } from "../support/given.ts";
 import { type Row, refused, row, SPEC_ITEMS, testItems } from "./rows.ts";
 import {
