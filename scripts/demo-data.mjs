@@ -80,7 +80,7 @@ function chunk(index, coords, shape, items) {
   return { index, coords, region: { start, shape }, data };
 }
 
-/** Temperature in kelvin to a hundredth: colder to the poles, warmer by day, with travelling waves and noise. */
+/** Temperature in kelvin to a hundredth: colder to the poles, warmer by day, with traveling waves and noise. */
 function weather(rows, columns) {
   let seed = 1;
   const noise = () => {

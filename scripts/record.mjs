@@ -97,7 +97,7 @@ function castOf(session) {
   return `${events.map((event) => JSON.stringify(event)).join("\n")}\n`;
 }
 
-/** What is left on the screen at the end, however long, in the colours of the reader's choice. */
+/** What is left on the screen at the end, however long, in the colors of the reader's choice. */
 function pictureOf(session) {
   const lines = session.flatMap(({ line, output }) => {
     return [`$ ${line}`, ...linesLeft(output.trimEnd()), ""].flatMap(wrapped);
@@ -126,7 +126,7 @@ ${rows.join("\n")}
 
 /** A line as a terminal breaks it. */
 function wrapped(line) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colors
   const plain = line.replace(/\u001b\[[\d;]*m/g, "");
   return plain.match(new RegExp(`.{1,${COLUMNS}}`, "g")) ?? [""];
 }

@@ -1,5 +1,5 @@
 import { viewAnswers } from "../../src/cli/view/answer.ts";
-import { el, fill, labelled } from "../../src/cli/view/page/dom.ts";
+import { el, fill, labeled } from "../../src/cli/view/page/dom.ts";
 import { askInstead } from "../../src/cli/view/page/requests.ts";
 import { showView } from "../../src/cli/view/page/view.ts";
 import { ViewedSource } from "../../src/flows/view/viewed-source.ts";
@@ -66,7 +66,7 @@ const form = el(
       void show(async () => ({ name: url.value, source: url.value }));
     },
   },
-  labelled("URL", url),
+  labeled("URL", url),
   el("button", { type: "submit" }, "Open"),
 );
 
@@ -94,7 +94,7 @@ fill(
     "section",
     { class: "open", "aria-label": "Open" },
     el("p", {}, "Drop a zip or a folder of Zarr data anywhere on this page, choose one, or give a URL."),
-    el("div", { class: "ways" }, form, labelled("Zip", zip), labelled("Folder", folder)),
+    el("div", { class: "ways" }, form, labeled("Zip", zip), labeled("Folder", folder)),
     status,
   ),
   view,

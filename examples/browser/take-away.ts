@@ -1,4 +1,4 @@
-import { el, fill, labelled, select } from "../../src/cli/view/page/dom.ts";
+import { el, fill, labeled, select } from "../../src/cli/view/page/dom.ts";
 import { Latest } from "../../src/cli/view/page/requests.ts";
 import type { Panel } from "../../src/cli/view/page/view.ts";
 import { sizeText } from "../../src/cli/view/page/words.ts";
@@ -61,7 +61,7 @@ export class TakeAway implements Panel {
       el(
         "div",
         { class: "field" },
-        labelled("Memory", this.#budget),
+        labeled("Memory", this.#budget),
         button("Show the plan", () => this.#plan()),
         this.#download,
         this.#stop,

@@ -1,7 +1,7 @@
 import { EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/names.ts";
 import { commandList, commandNames, loadListed } from "./command-list.ts";
-import { optimiseLater, optimiseRequests } from "./node-process.ts";
+import { optimizeLater, optimizeRequests } from "./node-process.ts";
 import type { Command, UnknownFlag } from "./parse-arguments.ts";
 import { ClosedPipe, listenToInterrupts, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText, UnfinishedRunError } from "./text/failure.ts";
@@ -51,8 +51,8 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   const about = name === "help" ? rest[0] : flags.some((flag) => flag === "--help" || flag === "-h") && name;
   const command = await loadCommand(about || name);
   if (about) return terminal.write(commandHelp(about, command));
-  optimiseLater("on");
-  if (rest.some((arg) => SERVER.test(arg))) optimiseRequests();
+  optimizeLater("on");
+  if (rest.some((arg) => SERVER.test(arg))) optimizeRequests();
   try {
     await command.run(rest, terminal);
   } catch (error) {

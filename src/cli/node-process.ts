@@ -22,9 +22,9 @@ let isYoungBounded = false;
 /** Sets flags of V8 as a run proceeds. */
 export function followRun({ type }: FlowEvent): void {
   // Threads are started between these two events.
-  if (type === "plan") optimiseLater("off");
+  if (type === "plan") optimizeLater("off");
   if (type !== "task-start" && type !== "progress") return;
-  optimiseLater("on");
+  optimizeLater("on");
   boundYoung();
 }
 
@@ -49,7 +49,7 @@ function boundYoung(): void {
  *
  * Only V8 11 (Node 20) has this flag. Later versions count calls, and a higher count gains nothing.
  */
-export function optimiseLater(how: "on" | "off"): void {
+export function optimizeLater(how: "on" | "off"): void {
   const wanted = how === "on" && !isEnded ? LATER : USUAL;
   if (wanted === budget || !process.versions.v8.startsWith("11.")) return;
   budget = wanted;
@@ -60,10 +60,10 @@ export function optimiseLater(how: "on" | "off"): void {
  * Restores V8's own budget after a second, for commands that make requests to servers. Each request runs much code of
  * Node and of ours, which takes twice the time until it is compiled.
  */
-export function optimiseRequests(): void {
+export function optimizeRequests(): void {
   const end = () => {
     isEnded = true;
-    optimiseLater("off");
+    optimizeLater("off");
   };
   setTimeout(end, LONG).unref();
 }

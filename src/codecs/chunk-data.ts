@@ -7,7 +7,7 @@ export interface FixedData {
   /** Bytes per item. */
   readonly itemSize: number;
   readonly shape: readonly number[];
-  /** Distance in items between neighbours along each dimension. */
+  /** Distance in items between neighbors along each dimension. */
   readonly strides: readonly number[];
 }
 

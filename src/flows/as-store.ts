@@ -50,7 +50,7 @@ const VALUE_PART = 1 / 2;
  * Returns a source as a read-only store that is rechunked, recoded, converted or sliced on the fly. It shows what
  * `copy` would write with the same changes, one chunk at a time. Arrays that do not change keep their stored bytes.
  *
- * Neighbouring chunks are made together and cached as long as `maxMemory` allows, so reading chunks in order decodes
+ * Neighboring chunks are made together and cached as long as `maxMemory` allows, so reading chunks in order decodes
  * each source chunk about once. Listing makes chunks too, to find those that are left out as empty.
  *
  * The source must not change while it is read. `maxMemory` bounds what the store holds; values that `get` returns

@@ -27,7 +27,7 @@ export type {
   CyclicRange,
   IndexRange,
   Label,
-  Labelled,
+  Labeled,
   LabelOptions,
   LabelRange,
   MaybeYears,

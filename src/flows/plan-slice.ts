@@ -20,7 +20,7 @@ import { product } from "../util/shape.ts";
 import { parseBytes } from "../util/units.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
-import { resolveLabelledSlice } from "./request/slice-indices.ts";
+import { resolveLabeledSlice } from "./request/slice-indices.ts";
 import { sliceConcurrency } from "./request/store-settings.ts";
 
 /** Plan and cost of reading a part of an array in C order. */
@@ -78,7 +78,7 @@ async function planOf(array: ZarrArray, option: SliceOption, options: PlanSliceO
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const { selection, taken } = await resolveLabelledSlice(option, array, options);
+  const { selection, taken } = await resolveLabeledSlice(option, array, options);
   const { concurrency } = sliceConcurrency(inner, options.concurrency, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();

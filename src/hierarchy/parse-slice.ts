@@ -5,7 +5,7 @@ import {
   backwards,
   type IndexRange,
   invalidSelection,
-  type Labelled,
+  type Labeled,
   type LabelOptions,
   type Range,
   type SelOption,
@@ -59,8 +59,8 @@ export function parseSlice(text: string): SliceOption {
 
 export function range(part: string, text: string): Range {
   if (part.startsWith("@")) return indices(part.slice(1).trim(), text);
-  const labelled = parseLabels(part);
-  if (labelled) return labelled;
+  const labeled = parseLabels(part);
+  if (labeled) return labeled;
   const found = indices(part, text);
   const ends = part.split(":", 2).map((end) => end.trim());
   const mayBeYears = ends.every((end) => end === "" || YEAR.test(end));
@@ -107,7 +107,7 @@ const SINGLE_DATE = new RegExp(`^${DATE}$`);
  * Parses a single range as labels: `45..50`, `2019-03-01:2019-03-08`, `2019-03`, `45.5`, `Oslo`; undefined if there are
  * none.
  */
-export function parseLabels(text: string): Labelled | undefined {
+export function parseLabels(text: string): Labeled | undefined {
   if (/^(?:[+-]?\d+)?$/.test(text)) return undefined;
   if (SINGLE_DATE.test(text)) return { labels: text };
   const ends = text.split("..").map((end) => end.trim());

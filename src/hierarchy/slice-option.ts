@@ -26,7 +26,7 @@ export interface MaybeYears {
  * means the end of the dimension on that side; negative numbers count from the end. Labels have the form `{ labels:
  * [45, 50] }`. The other members of the union come from texts and lookups.
  */
-export type Range = IndexRange | Labelled | MaybeYears | CyclicRange;
+export type Range = IndexRange | Labeled | MaybeYears | CyclicRange;
 
 /**
  * Ranges by dimension name, or in order, where `null` is the whole dimension. Dimensions without a range are selected
@@ -40,14 +40,14 @@ export function isMaybeYears(range: unknown): range is MaybeYears {
 
 /** True if a range has labels, or might have. */
 export function hasLabels(option: SliceOption): boolean {
-  return isObject(option) && Object.values(option).some((range) => isLabelled(range) || isMaybeYears(range));
+  return isObject(option) && Object.values(option).some((range) => isLabeled(range) || isMaybeYears(range));
 }
 
 /** True if a range is a single label, or might be. */
 export function hasPoints(option: SliceOption): boolean {
   if (!isObject(option)) return false;
   return Object.values(option).some((range) =>
-    isLabelled(range) ? !Array.isArray(range.labels) : isMaybeYears(range),
+    isLabeled(range) ? !Array.isArray(range.labels) : isMaybeYears(range),
   );
 }
 
@@ -180,7 +180,7 @@ function rangeParts(
   name: string,
   path: string,
 ): Exclude<IndexRange, number> {
-  if (isLabelled(asked)) {
+  if (isLabeled(asked)) {
     throw new ZarrflowError("invalid-selection", `labels along dimension ${name} cannot be looked up here`, {
       path,
       hint: "Use indices.",
@@ -270,11 +270,11 @@ export interface LabelOptions {
 export const LABEL_OPTIONS: OptionNames<LabelOptions> = { sel: true, nearest: true };
 
 /** A range of labels, kept among index ranges until it is looked up. */
-export interface Labelled {
+export interface Labeled {
   readonly labels: LabelRange;
 }
 
-export function isLabelled(range: unknown): range is Labelled {
+export function isLabeled(range: unknown): range is Labeled {
   return isObject(range) && "labels" in range;
 }
 

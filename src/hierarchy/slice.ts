@@ -43,7 +43,7 @@ export interface SliceChunk<Name extends DataTypeName = DataTypeName> {
   /** The items of the region, in C order; with `dense: false` possibly with others between them. */
   readonly data: ValuesOf<Name>;
   readonly shape: readonly number[];
-  /** Distance in `data`, in items, between neighbours along each dimension. */
+  /** Distance in `data`, in items, between neighbors along each dimension. */
   readonly stride: readonly number[];
 }
 

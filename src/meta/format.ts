@@ -9,7 +9,7 @@ export const DEFAULT_MAX_METADATA = 32 * 2 ** 20;
  */
 export interface NodeLayout {
   readonly zarrFormat: ZarrFormat;
-  /** Normalised path of the node, without slashes at its ends. */
+  /** Normalized path of the node, without slashes at its ends. */
   readonly path: string;
   /** Keys of the documents that may describe the node, in publishing order. */
   readonly documentKeys: readonly string[];

@@ -14,14 +14,14 @@ import {
   withChunkContext,
 } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { readNeighbours } from "./read-neighbours.ts";
+import { readNeighbors } from "./read-neighbors.ts";
 import { chunkTooLarge, READ_CHUNKS_OPTIONS, type ReadChunksOptions } from "./read-options.ts";
 import { readInnerChunks } from "./read-shards.ts";
 import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
 
 /**
  * Reads the chunks that `refs` name, in any order: the source of every flow. For shards, it reads each index once and
- * then the chunks by range. Neighbouring chunks, in a shard or in a remote zip, are read in one request.
+ * then the chunks by range. Neighboring chunks, in a shard or in a remote zip, are read in one request.
  *
  * @throws what the store throws, with the array's path and the chunk's coords and key; `resource-limit` for a stored
  *   chunk above `maxEncodedSize`.
@@ -33,10 +33,10 @@ export function readChunks(
 ): ReadableStream<EncodedChunk> {
   assertKnown(options, READ_CHUNKS_OPTIONS);
   if (isSharded(place)) return readInnerChunks(place, refs, options);
-  const { neighbours } = place.store;
-  if (neighbours) {
+  const { neighbors } = place.store;
+  if (neighbors) {
     const readOne = chunkReader(place, { ...options, inFlight: undefined });
-    return readNeighbours(place, neighbours, refs, { ...options, readOne });
+    return readNeighbors(place, neighbors, refs, { ...options, readOne });
   }
   const { buffers = plainBuffers, concurrency = 16, signal } = options;
   const discard = ({ bytes, release }: EncodedChunk) => {

@@ -161,7 +161,7 @@ interface LocateOptions {
 export const SHARDS_AHEAD = 4;
 
 /**
- * Looks up chunks in the indexes of their shards and merges neighbouring chunks of a shard into requests.
+ * Looks up chunks in the indexes of their shards and merges neighboring chunks of a shard into requests.
  *
  * @throws `resource-limit` for a chunk above `maxEncodedSize`; otherwise as `ShardGrid.locate`, with path, coords and
  *   key.

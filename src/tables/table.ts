@@ -245,7 +245,7 @@ function namesOf({ dimensions }: Pick<Part, "dimensions">): string[] {
   return dimensions.map(({ name }) => JSON.stringify(name));
 }
 
-/** Distance in an array's items, in C order, between neighbours along each dimension of the table. */
+/** Distance in an array's items, in C order, between neighbors along each dimension of the table. */
 function stridesIn({ dimensions }: Pick<Part, "dimensions">, widest: Part): number[] {
   const strides = cStrides(dimensions.map(({ count }) => count));
   return widest.dimensions

@@ -32,7 +32,7 @@ export function setMember(object: JsonObject, name: string, value: JsonValue): v
 
 /**
  * True if two JSON values are equal, or both undefined. Names may be in any order. Numbers compare by exact decimal value: `1.0` equals
- * `1`, and neighbours beyond 2^53 differ. `-0` is not `0`, and NaN equals NaN.
+ * `1`, and neighbors beyond 2^53 differ. `-0` is not `0`, and NaN equals NaN.
  */
 export function jsonEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (isNumber(a) && isNumber(b)) return numbersEqual(a, b);

@@ -1,11 +1,11 @@
 import { ZarrflowError } from "./errors.ts";
 
 /**
- * Normalises a node's path: turns `\` into `/`, and removes repeated, leading and trailing slashes. The root is "".
+ * Normalizes a node's path: turns `\` into `/`, and removes repeated, leading and trailing slashes. The root is "".
  *
  * @throws `path-not-allowed` when a segment is `.` or `..`.
  */
-export function normalisePath(path: string): string {
+export function normalizePath(path: string): string {
   if (NORMAL.test(path)) return path;
   const normal = path
     .replaceAll("\\", "/")

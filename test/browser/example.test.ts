@@ -210,8 +210,8 @@ describe.runIf(hasChromium)("examples/browser, in Chromium", () => {
   });
 });
 
-/** How many colours a picture has. */
-const COLOURS = `(() => {
+/** How many colors a picture has. */
+const COLORS = `(() => {
   const canvas = document.querySelector("canvas.picture");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return new Set(new Uint32Array(data.buffer)).size;
@@ -240,7 +240,7 @@ describeInBrowsers("examples/browser", (browser) => {
       await page.goto(`${server.url}/index.html?url=${server.url}/sea.zarr.zip`);
       await page.waitForFunction("document.querySelector('[aria-label=Picture][aria-busy=false]') !== null");
       expect(await page.evaluate("document.querySelector('h1').textContent")).toBe("sst");
-      expect(await page.evaluate(COLOURS)).toBeGreaterThan(30);
+      expect(await page.evaluate(COLORS)).toBeGreaterThan(30);
     } finally {
       await context.close();
       await server.close();

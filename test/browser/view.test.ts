@@ -93,7 +93,7 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
     });
   }
 
-  /** Whether a picture has the colours of the numbers of a time: northern rows on top, what is missing left out. */
+  /** Whether a picture has the colors of the numbers of a time: northern rows on top, what is missing left out. */
   async function expectTime(page: Page, t: number): Promise<void> {
     const seen = await pixels(page);
     expect(seen).toHaveLength(ROWS);
@@ -125,8 +125,8 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
     expect(await page.locator("h1").textContent()).toBe("sst");
     await expectTime(page, 0);
     expect(await page.locator(".legend", { hasText: "missing" }).first().textContent()).toBe("missing 6.3 %");
-    expect(await page.getByLabel("lowest colour").inputValue()).toBe("270");
-    expect(await page.getByLabel("highest colour").inputValue()).toBe("293.5");
+    expect(await page.getByLabel("lowest color").inputValue()).toBe("270");
+    expect(await page.getByLabel("highest color").inputValue()).toBe("293.5");
     const background = await page
       .locator(".surface")
       .evaluate((one) => getComputedStyle(one).backgroundImage);
@@ -144,7 +144,7 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
     await page.getByText("2024-06-03 · 2 of 5").waitFor();
-    await expect.poll(() => page.getByLabel("lowest colour").inputValue()).toBe("280");
+    await expect.poll(() => page.getByLabel("lowest color").inputValue()).toBe("280");
     await expectTime(page, 2);
     expect(await slider.getAttribute("aria-valuetext")).toBe("2024-06-03");
     await page.keyboard.press("End");
@@ -216,7 +216,7 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
     await expect.poll(async () => (await pixels(page))[0]?.length).toBe(4);
   });
 
-  it("shows an image in the colours and windows of its channels, and its levels", async () => {
+  it("shows an image in the colors and windows of its channels, and its levels", async () => {
     const page = await openView(writeImage, "image.zarr");
     const seen = await pixels(page);
     const light = (i: number) => Math.round((255 * i) / 47);
@@ -227,7 +227,7 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
     });
     await page.getByLabel("green", { exact: true }).uncheck();
     await expect.poll(async () => (await pixels(page)).at(-1)?.at(-1)).toEqual([255, 0, 0, 255]);
-    await page.getByLabel("red: full colour at").fill("94");
+    await page.getByLabel("red: full color at").fill("94");
     await page.keyboard.press("Tab");
     await expect.poll(async () => (await pixels(page)).at(-1)?.at(-1)?.[0]).toBe(128);
     await page.getByLabel("Level").selectOption("1");

@@ -155,8 +155,8 @@ describe("append to images", () => {
     const [store, target] = [await image(one), await image(one)];
     await append({ store, path: "0" }, { store: target, path: "0" }, { dim: "t" });
     expect(await shapeAt(target, "0")).toEqual([4, 2, 4, 4]);
-    const labelled = { store: await image({ ...one, labels: ["cells"] }), path: "0" };
-    const error = await rejection(append({ store, path: "0" }, labelled, { dim: "t" }));
+    const labeled = { store: await image({ ...one, labels: ["cells"] }), path: "0" };
+    const error = await rejection(append({ store, path: "0" }, labeled, { dim: "t" }));
     expect(String(error)).toContain("the image's labels would not grow");
   });
 

@@ -100,7 +100,7 @@ describe.runIf(hasPython)("flows, against xarray and NumPy", LONG, () => {
   }
 
   /** The items that labels take; none where they are rejected for taking none. */
-  async function labelled({ array, slice: text, nearest }: LabelCase) {
+  async function labeled({ array, slice: text, nearest }: LabelCase) {
     try {
       const { data, shape } = await slice(array, text, { nearest }).read();
       return { items: Array.from(data as Iterable<number | bigint>, Number), rank: shape.length };
@@ -115,7 +115,7 @@ describe.runIf(hasPython)("flows, against xarray and NumPy", LONG, () => {
     const differing: string[] = [];
     let taken = 0;
     for (const one of cases) {
-      const { items, rank } = await labelled(one);
+      const { items, rank } = await labeled(one);
       if (items.length > 0) taken++;
       const isDropped = one.dropped === null || items.length === 0 || rank === (one.dropped ? 0 : 1);
       if (`${items}` !== `${one.items}` || !isDropped)

@@ -171,7 +171,7 @@ describe("detectDialect", () => {
     expect(detect({ ".zarray": {}, ".zgroup": {} })).toEqual({ zarrFormat: "v2", findings: [] });
   });
 
-  it("recognises hierarchies whose nodes do not lie at their paths", () => {
+  it("recognizes hierarchies whose nodes do not lie at their paths", () => {
     const formatOf = (document: unknown) => hierarchyFormat(bytesOf(document));
     expect(formatOf({ zarr_format: DRAFT })).toBe("v3-draft-2019");
     expect(formatOf({ zarr_format: DRAFT, metadata_key_suffix: ".json" })).toBe("v3-draft-2020");

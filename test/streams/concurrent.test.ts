@@ -147,7 +147,7 @@ describe("mapConcurrent", () => {
     );
   });
 
-  describe("cancelled", () => {
+  describe("canceled", () => {
     it("closes the source and ends the calls in flight before it is done", async () => {
       const { calls, fn, running } = gatedCalls();
       const { state, reader } = mapped(100, fn, 4);
@@ -192,10 +192,10 @@ describe("mapConcurrent", () => {
         .getReader();
       expect((await reader.read()).value).toBe(0);
       await settle();
-      const cancelled = reader.cancel();
+      const canceled = reader.cancel();
       expect(discarded).toEqual([1, 2, 4]);
       late.resolve();
-      await cancelled;
+      await canceled;
       expect(discarded).toEqual([1, 2, 4, 3]);
     });
 
@@ -285,9 +285,9 @@ describe("mapConcurrent", () => {
       await settle();
       gates[0]?.reject(failure);
       await settle();
-      const cancelled = rejection(reader.cancel("enough"));
+      const canceled = rejection(reader.cancel("enough"));
       slow.resolve("late");
-      expect(await cancelled).toBe(failure);
+      expect(await canceled).toBe(failure);
       expect((await read).done).toBe(true);
     });
 

@@ -48,7 +48,7 @@ describe("readChunks", () => {
     expect(chunks.sort((a, b) => a.index - b.index)).toEqual(expected);
   });
 
-  it("takes refs that come one by one, and closes them when cancelled", async () => {
+  it("takes refs that come one by one, and closes them when canceled", async () => {
     let closed = false;
     async function* refs() {
       try {
@@ -103,7 +103,7 @@ describe("readChunks", () => {
       expect(single.budget.leased).toBe(0);
     });
 
-    it("ends reads that wait for a lease when it is cancelled", async () => {
+    it("ends reads that wait for a lease when it is canceled", async () => {
       const inFlight = room(2);
       const reader = reading(storeOf(10), 10, { inFlight }).getReader();
       const chunks = [await reader.read(), await reader.read()];
@@ -113,7 +113,7 @@ describe("readChunks", () => {
       expect(inFlight.budget.leased).toBe(0);
     });
 
-    it("gives everything back that the reader did not take when it is cancelled", async () => {
+    it("gives everything back that the reader did not take when it is canceled", async () => {
       const buffers = new BufferPool(2 ** 20);
       const inFlight = room(8);
       for await (const { bytes, release } of reading(storeOf(20), 20, { buffers, inFlight })) {

@@ -110,7 +110,7 @@ describe("streamFrom", () => {
     await reader.cancel();
   });
 
-  it("closes its iterator when cancelled, and waits for that", async () => {
+  it("closes its iterator when canceled, and waits for that", async () => {
     const closing = deferred();
     let closed = false;
     async function* items() {
@@ -123,10 +123,10 @@ describe("streamFrom", () => {
     }
     const reader = streamFrom(items()).getReader();
     await reader.read();
-    const cancelled = reader.cancel("enough");
+    const canceled = reader.cancel("enough");
     expect(closed).toBe(false);
     closing.resolve();
-    await cancelled;
+    await canceled;
     expect(closed).toBe(true);
   });
 

@@ -141,7 +141,7 @@ describe("writeChunks", () => {
 
     it("aborts a source that has nothing to write just then", async () => {
       const { store, gates } = gatedStore();
-      let cancelled: unknown;
+      let canceled: unknown;
       const chunks = chunksOf(1);
       const stream = streamFrom<EncodedChunk>({
         [Symbol.asyncIterator]: () => ({
@@ -150,7 +150,7 @@ describe("writeChunks", () => {
             return { done: false, value };
           },
           async return(reason) {
-            cancelled = reason;
+            canceled = reason;
             return { done: true, value: undefined };
           },
         }),
@@ -160,7 +160,7 @@ describe("writeChunks", () => {
       const failure = new Error("broken");
       gates.get("a/c/0")?.reject(failure);
       expect(await piped).toBe(failure);
-      expect(cancelled).toBe(failure);
+      expect(canceled).toBe(failure);
     });
 
     it("aborts the other writes, waits for them, and gives all back", async () => {

@@ -106,7 +106,7 @@ describe("float16", () => {
     [Number.NaN, 0x7e00],
     [Number.POSITIVE_INFINITY, 0x7c00],
     [-0, 0x8000],
-    // Halfway between neighbours: to the even one.
+    // Halfway between neighbors: to the even one.
     [1 + 2 ** -11, 0x3c00],
     [1 + 3 * 2 ** -11, 0x3c02],
     [1 + 2 ** -11 + 2 ** -30, 0x3c01],

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { globMatcher } from "../../src/util/glob.ts";
 import { compareUtf8, nearestName } from "../../src/util/names.ts";
-import { folderOf, normalisePath } from "../../src/util/node-path.ts";
+import { folderOf, normalizePath } from "../../src/util/node-path.ts";
 import {
   formatBytes,
   formatEnoughBytes,
@@ -17,15 +17,15 @@ describe("paths", () => {
     ["foo/bar", "/foo/bar/", "\\foo\\bar\\", "///foo///bar//", "foo/\\/bar", "foo/bar"],
     ["foo/..."],
     [".hidden/..x"],
-  ])("are normalised: %j, ...", (...paths) => {
-    expect(paths.map(normalisePath)).toEqual(paths.map(() => paths.at(-1)));
+  ])("are normalized: %j, ...", (...paths) => {
+    expect(paths.map(normalizePath)).toEqual(paths.map(() => paths.at(-1)));
   });
 
   it.each(["..", ".", "foo/../bar", "foo\\..\\bar", "/./", "foo/."])(
     "%j is refused by its segment",
     (path) => {
       const details = expect.objectContaining({ path, value: expect.stringMatching(/^\.\.?$/) });
-      expect(() => normalisePath(path)).toThrow(
+      expect(() => normalizePath(path)).toThrow(
         expect.objectContaining({ code: "path-not-allowed", details }),
       );
     },

@@ -20,7 +20,7 @@ export const command = defineCommand({
   usage: "PLAN --task-index I --task-count N",
   notes: [
     "Runs one share of the tasks of a plan that `zarrflow plan` wrote; `zarrflow finish` publishes the target when",
-    "all shares are done. Each share is a run of neighbouring tasks, and all shares cost about the same. Tasks that",
+    "all shares are done. Each share is a run of neighboring tasks, and all shares cost about the same. Tasks that",
     "are done already are skipped.",
     "In a SLURM or AWS Batch array job, index and count are taken from the job. In a Kubernetes Indexed Job only",
     "the index is, so --task-count is required. Exit code 75 means that the share must run again: after SIGTERM, or",

@@ -90,8 +90,8 @@ line.limit { stroke: var(--limit); stroke-width: 1.5; stroke-dasharray: 6 4; }
 
 export interface Series {
   readonly name: string;
-  /** Class of its colour. */
-  readonly colour: "a" | "b" | "c";
+  /** Class of its color. */
+  readonly color: "a" | "b" | "c";
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
@@ -139,16 +139,16 @@ ${levels.map(
 }${series.map(
   (
     line,
-  ) => html`<polyline class="line ${line.colour}" points="${line.points.map(([x, y]) => `${px(toX(x))},${px(toY(y))}`).join(" ")}"/>
+  ) => html`<polyline class="line ${line.color}" points="${line.points.map(([x, y]) => `${px(toX(x))},${px(toY(y))}`).join(" ")}"/>
 ${
   line.points.length < 40 &&
   line.points.map(
-    ([x, y]) => html`<circle class="dot ${line.colour}" cx="${px(toX(x))}" cy="${px(toY(y))}" r="2.5"/>
+    ([x, y]) => html`<circle class="dot ${line.color}" cx="${px(toX(x))}" cy="${px(toY(y))}" r="2.5"/>
 `,
   )
 }`,
 )}</svg>
-<figcaption class="legend">${series.map(({ name, colour }) => html`<span><i class="key ${colour}"></i>${name}</span>`)}${limit && html`<span><i class="key limit"></i>${limit.name}</span>`}</figcaption>
+<figcaption class="legend">${series.map(({ name, color }) => html`<span><i class="key ${color}"></i>${name}</span>`)}${limit && html`<span><i class="key limit"></i>${limit.name}</span>`}</figcaption>
 </figure>`;
 }
 

@@ -174,8 +174,8 @@ function charts({ samples, plan, report }: RunRecord): Html {
 ${lineChart({
   title: "memory over time",
   series: [
-    { name: "buffers", colour: "a", points: line(({ bufferedBytes }) => bufferedBytes) },
-    { name: "whole process", colour: "c", points: line(({ processBytes }) => processBytes) },
+    { name: "buffers", color: "a", points: line(({ bufferedBytes }) => bufferedBytes) },
+    { name: "whole process", color: "c", points: line(({ processBytes }) => processBytes) },
   ],
   limit: { name: "budget for buffers", value: plan.budget.maxMemory },
   formatX,
@@ -185,8 +185,8 @@ ${lineChart({
 ${lineChart({
   title: "stored bytes per second over time",
   series: [
-    { name: "read", colour: "a", points: rates(samples, ({ bytesRead }) => bytesRead) },
-    { name: "written", colour: "b", points: rates(samples, ({ bytesWritten }) => bytesWritten) },
+    { name: "read", color: "a", points: rates(samples, ({ bytesRead }) => bytesRead) },
+    { name: "written", color: "b", points: rates(samples, ({ bytesWritten }) => bytesWritten) },
   ],
   formatX,
   formatY: (bytes) => `${formatBytes(bytes)}/s`,
@@ -202,8 +202,8 @@ function requestsChart(samples: readonly Sample[], formatX: (seconds: number) =>
 ${lineChart({
   title: "requests in flight over time",
   series: [
-    { name: "allowed", colour: "b", points: asked.map(({ seconds, allowed }) => [seconds, allowed]) },
-    { name: "in flight", colour: "a", points: asked.map(({ seconds, inFlight }) => [seconds, inFlight]) },
+    { name: "allowed", color: "b", points: asked.map(({ seconds, allowed }) => [seconds, allowed]) },
+    { name: "in flight", color: "a", points: asked.map(({ seconds, inFlight }) => [seconds, inFlight]) },
   ],
   formatX,
   formatY: (requests) => String(Math.round(requests)),

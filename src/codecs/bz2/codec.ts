@@ -45,7 +45,7 @@ export const createBz2: CodecFactory = (configuration) => {
  *
  * @returns the bytes written.
  * @throws `corrupt-chunk` if a stream is truncated or broken, a checksum differs, other bytes follow, or `target` is
- *   too small; `codec-error` for the randomised blocks of bzip2 before 0.9.5.
+ *   too small; `codec-error` for the randomized blocks of bzip2 before 0.9.5.
  */
 export function decodeBz2(source: Uint8Array, target: Uint8Array): number {
   if (source.length === 0) throw corrupt("there is no bzip2 stream", { found: 0 });

@@ -153,7 +153,7 @@ function towards(rounding: Rounding, isNegative: boolean): Direction {
 
 function roundMagnitude(magnitude: number | bigint, floats: Floats, direction: Direction): number {
   if (magnitude >= floats.limit) return floats.limit;
-  let [low, high] = neighbours(Math.min(floats.nearest(Number(magnitude)), floats.limit), magnitude, floats);
+  let [low, high] = neighbors(Math.min(floats.nearest(Number(magnitude)), floats.limit), magnitude, floats);
   // `nearest` may be off by one, because a bigint is first rounded to a double.
   while (high < magnitude) [low, high] = [high, floats.next(high)];
   while (low > magnitude) [low, high] = [floats.previous(low), low];
@@ -168,7 +168,7 @@ function roundMagnitude(magnitude: number | bigint, floats: Floats, direction: D
   return direction === "even" && floats.isEven(low) ? low : high;
 }
 
-function neighbours(nearest: number, magnitude: number | bigint, floats: Floats): [number, number] {
+function neighbors(nearest: number, magnitude: number | bigint, floats: Floats): [number, number] {
   if (nearest < magnitude) return [nearest, floats.next(nearest)];
   return nearest > magnitude ? [floats.previous(nearest), nearest] : [nearest, nearest];
 }

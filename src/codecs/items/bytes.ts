@@ -23,7 +23,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
   const size = product(shape) * itemSize;
   const runs = bigEndianRuns(dataType, endianOf(new ConfigReader(configuration), dataType));
   const decodeItems = (bytes: Uint8Array) => {
-    if (dataType.kind === "bool") normaliseBooleans(bytes);
+    if (dataType.kind === "bool") normalizeBooleans(bytes);
     swapRuns(bytes, itemSize, runs);
   };
   return {
@@ -57,7 +57,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
 };
 
 /** Sets all nonzero bytes to 1. */
-function normaliseBooleans(bytes: Uint8Array): void {
+function normalizeBooleans(bytes: Uint8Array): void {
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] ?? 0) > 1) bytes[i] = 1;
 }
 

@@ -1,7 +1,7 @@
 import type { CopyRows, HeapBox } from "./kernel-types.ts";
 import { kernels } from "./kernels.ts";
 
-/** A box in a buffer of items: the offset of its first item and the distances between neighbours, all in items. */
+/** A box in a buffer of items: the offset of its first item and the distances between neighbors, all in items. */
 export interface BoxLayout {
   readonly offset: number;
   readonly strides: readonly number[];
@@ -203,7 +203,7 @@ function loopAt(depth: number): Loop {
   return { count: counts[depth] ?? 0, from: fromSteps[depth] ?? 0, to: toSteps[depth] ?? 0 };
 }
 
-/** True if the innermost loop visits neighbours on both sides. */
+/** True if the innermost loop visits neighbors on both sides. */
 function isRun(): boolean {
   return fromSteps[0] === 1 && toSteps[0] === 1;
 }
@@ -350,7 +350,7 @@ export function transposeTiles(
   loops: readonly [Loop, Loop],
   width: number,
 ): void {
-  // `along` visits neighbours in the source, `across` neighbours in the target.
+  // `along` visits neighbors in the source, `across` neighbors in the target.
   const [along, across] = loops[0].from < loops[1].from ? loops : [loops[1], loops[0]];
   for (let a = 0; a < along.count; a += TRANSPOSED) {
     const columns = Math.min(TRANSPOSED, along.count - a);

@@ -68,7 +68,7 @@ export type CopyRows = (
 
 /**
  * A box of array items in a buffer of the heap. It consists of the address of its first item, then for each dimension
- * the start and end of the box in the array, and the bytes between neighbours. May hold several boxes one after
+ * the start and end of the box in the array, and the bytes between neighbors. May hold several boxes one after
  * another.
  */
 export type HeapBox = Float64Array;

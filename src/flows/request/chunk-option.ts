@@ -252,15 +252,15 @@ function multiplying({ unit, whole }: Axis, most: number): number {
   return most >= whole ? whole : Math.max(unit, Math.floor(most / unit) * unit);
 }
 
-/** Longer units are not factorised: untrusted metadata could make that arbitrarily slow. */
-const MAX_FACTORISED = 2 ** 32;
+/** Longer units are not factorized: untrusted metadata could make that arbitrarily slow. */
+const MAX_FACTORIZED = 2 ** 32;
 
 /**
  * Returns the longest part of the unit within `most`: a divisor, unless the largest that fits is less than half of
  * `most`.
  */
 function dividing(axes: readonly Axis[]): LongestWithin {
-  const divisors = new Map(axes.map(({ unit }) => [unit, unit <= MAX_FACTORISED ? divisorsOf(unit) : []]));
+  const divisors = new Map(axes.map(({ unit }) => [unit, unit <= MAX_FACTORIZED ? divisorsOf(unit) : []]));
   return ({ unit }, most) => {
     if (most >= unit) return unit;
     const divisor = divisors.get(unit)?.findLast((one) => one <= most) ?? 1;

@@ -73,7 +73,7 @@ export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string
   const images = imagesAmong(nodes);
   const following = new Map<string, SlicedLevel>();
   for (const image of images.values()) {
-    const shown = images.get(labelledBy(image.path) ?? image.path) ?? image;
+    const shown = images.get(labeledBy(image.path) ?? image.path) ?? image;
     for (const level of image.levels) {
       const [first] = shown.levels;
       if (first === undefined || level.path === first.path || following.has(level.path)) continue;
@@ -93,7 +93,7 @@ export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string
 }
 
 /** Path of the image that labels belong to; undefined if the path is not below `labels`. */
-function labelledBy(path: string): string | undefined {
+function labeledBy(path: string): string | undefined {
   const labels = /^(?:(.*)\/)?labels\/.+$/.exec(path);
   return labels ? (labels[1] ?? "") : undefined;
 }

@@ -121,7 +121,7 @@ export interface SlicedNodes {
  * Resolves a slice of an array to indices, and describes the items along each dimension that it names. @throws as
  * `resolveArraySlice` and `lookUpInArray`
  */
-export async function resolveLabelledSlice(
+export async function resolveLabeledSlice(
   asked: SliceOption | string,
   array: ZarrArray,
   options: SliceReading,

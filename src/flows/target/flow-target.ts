@@ -19,7 +19,7 @@ import { absolutePath } from "../../stores/url/local-path.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths, isAtOrBelow, normalisePath } from "../../util/node-path.ts";
+import { ancestorPaths, isAtOrBelow, normalizePath } from "../../util/node-path.ts";
 import type { Changes } from "../request/flow-options.ts";
 
 /**
@@ -44,9 +44,9 @@ export function targetSpec(to: FlowTarget, access: StoreAccess): NodeSpec {
   }
   if ("get" in target) return { store: specOfObject(toStore(target)), path: "" };
   if ("store" in target) {
-    return { store: specOfObject(toStore(target.store), normalisePath(target.path)), path: "" };
+    return { store: specOfObject(toStore(target.store), normalizePath(target.path)), path: "" };
   }
-  const path = normalisePath(target.path);
+  const path = normalizePath(target.path);
   const spec = accessedBy(target.spec, access);
   const inside = childSpec(spec, path);
   return inside ? { store: inside, path: "" } : { store: spec, path };

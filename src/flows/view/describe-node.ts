@@ -128,7 +128,7 @@ export interface ImageChannel {
   readonly label?: string;
   /** Six hexadecimal digits. */
   readonly color?: string;
-  /** Values shown as black and as the full colour. */
+  /** Values shown as black and as the full color. */
   readonly window?: readonly [number, number];
   readonly isActive: boolean;
 }

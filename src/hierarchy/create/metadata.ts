@@ -222,7 +222,7 @@ function codecsOf(
   return listed.toSpliced(start, 0, toBytes(behind, endian ?? (behind === dataType ? undefined : "little")));
 }
 
-/** Normalises a codec. One that no format knows, registered by the caller, is kept as given. */
+/** Normalizes a codec. One that no format knows, registered by the caller, is kept as given. */
 function codecOf(json: CodecJson, index: number): CodecConfig {
   const normal = canonicalConfig(json);
   if (writeV3Codec(normal, 1) !== undefined) return normal;

@@ -10,7 +10,7 @@ import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { openTargetBuild } from "../../targets/index.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths, joinKey, normalisePath } from "../../util/node-path.ts";
+import { ancestorPaths, joinKey, normalizePath } from "../../util/node-path.ts";
 import { invalidOption } from "../../util/options.ts";
 import { loadStreams } from "../../util/web-streams.ts";
 import { refreshConsolidated } from "../edit/consolidated.ts";
@@ -162,7 +162,7 @@ export async function resolveTarget(at: CreateTarget, options: PlaceOptions): Pr
     if (!("get" in target || "store" in target))
       throw invalidOption("nothing can be created there", "a URL, a store or { store, path }", target);
     const { store, path } = "get" in target ? { store: target, path: "" } : target;
-    const place = await placeIn(assertWritable(toStore(store)), normalisePath(path), options);
+    const place = await placeIn(assertWritable(toStore(store)), normalizePath(path), options);
     assertPath(place.layout, path);
     return place;
   }

@@ -2,7 +2,7 @@ import type { NodeLayout } from "../../meta/format.ts";
 import { movedKey } from "../../meta/node-layout.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
+import { ancestorPaths, normalizePath } from "../../util/node-path.ts";
 import { checkedOptions, invalidOption, type OptionNames } from "../../util/options.ts";
 import {
   agreed,
@@ -73,7 +73,7 @@ export async function renameNode(
   const found = await openNode(store, old, reading);
   if (!found) throw notFound(store, old);
   const from = found.layout;
-  const to = layoutOfNewNode(normalisePath(path), zarrFormat, { allowUnicode });
+  const to = layoutOfNewNode(normalizePath(path), zarrFormat, { allowUnicode });
   assertPath(to, path);
   await assertMovable(store, from, to, limits);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {

@@ -101,7 +101,7 @@ const FOLDERS: readonly FolderFormat[] = [
 /** Maximum size in bytes of a value that identifies the format of a folder. */
 const MAX_MARK = 2 ** 20;
 
-/** Returns the format of another program's folder; undefined if it is not recognised. */
+/** Returns the format of another program's folder; undefined if it is not recognized. */
 export async function foreignFolder(
   store: Pick<Store, "get">,
   path: string,

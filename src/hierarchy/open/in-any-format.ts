@@ -3,18 +3,18 @@ import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { normalisePath } from "../../util/node-path.ts";
+import { normalizePath } from "../../util/node-path.ts";
 import type { ZarrNode } from "../node.ts";
 import { type NodeInOptions, nodeOf } from "./open-node.ts";
 
 /**
- * Checks the path of a node as the caller gave it, before normalisation. Only matters in formats that know no
- * normalised paths.
+ * Checks the path of a node as the caller gave it, before normalization. Only matters in formats that know no
+ * normalized paths.
  *
  * @throws `path-not-allowed`, `invalid-node-name`
  */
 export function assertPath({ path, zarrFormat, hierarchy }: NodeLayout, given: string): void {
-  const isOfRoot = normalisePath(given) === path;
+  const isOfRoot = normalizePath(given) === path;
   if (isOfRoot && hierarchy.sharedKeys.length > 0) formatNamed(zarrFormat).layout(given);
 }
 

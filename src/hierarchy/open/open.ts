@@ -13,7 +13,7 @@ import type { ZarritaStore } from "../../stores/with/zarrita.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { sortUtf8 } from "../../util/names.ts";
-import { joinKey, normalisePath } from "../../util/node-path.ts";
+import { joinKey, normalizePath } from "../../util/node-path.ts";
 import { assertKnown, checkedOptions, isObject, type OptionNames } from "../../util/options.ts";
 import { loadStreams } from "../../util/web-streams.ts";
 import { assertGroup, throughStore, type ZarrArray, type ZarrGroup, type ZarrNode } from "../node.ts";
@@ -147,7 +147,7 @@ async function openBelow(group: OpenSource, below: string, given: MemberOptions)
   assertGroup(group);
   throwIfAborted(signal);
   const { openMember } = await import("./open-via-ancestor.ts");
-  const path = joinKey(group.path, normalisePath(below));
+  const path = joinKey(group.path, normalizePath(below));
   const node = await openMember(group, path, signal);
   if (node) return node;
   throw await notFound({ store: group.store, spec: group.spec, path, url: path }, signal);
@@ -288,11 +288,11 @@ export async function locate(
   if (typeof source === "string" || isSpec(source)) {
     const named = typeof source === "string" ? parseStoreUrl(source) : placeIn(source);
     const spec = accessedBy(named.spec, access);
-    return { ...named, store: await openNamed(spec), spec, path: normalisePath(named.path) };
+    return { ...named, store: await openNamed(spec), spec, path: normalizePath(named.path) };
   }
   const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
   const store = await storeOnUse(given);
-  return { store, spec: specOfObject(store), path: normalisePath(path) };
+  return { store, spec: specOfObject(store), path: normalizePath(path) };
 }
 
 /** @throws `not-found` with the most similar name beside it. */

@@ -60,7 +60,7 @@ export interface ValuesPlace {
   readonly dataType: DataType;
   /** Shape of the box to fill. */
   readonly shape: readonly number[];
-  /** Distance in `values`, in items, between neighbours along each dimension; C order without gaps by default. */
+  /** Distance in `values`, in items, between neighbors along each dimension; C order without gaps by default. */
   readonly stride?: readonly number[] | undefined;
 }
 
@@ -300,7 +300,7 @@ function subarray(values: unknown, field: Field): Uint8Array {
 export interface ArrayPart<Name extends DataTypeName = DataTypeName> {
   readonly region: Region;
   readonly data: Values<Name>;
-  /** Distance in `data`, in items, between neighbours along each dimension; C order without gaps by default. */
+  /** Distance in `data`, in items, between neighbors along each dimension; C order without gaps by default. */
   readonly stride?: readonly number[] | undefined;
 }
 

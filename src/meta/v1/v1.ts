@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
-import { normalisePath } from "../../util/node-path.ts";
+import { normalizePath } from "../../util/node-path.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, CodecConfig, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { inDocument, noteNonFinite, parseDocument } from "../documents.ts";
@@ -104,5 +104,5 @@ function anew({ name, configuration }: CodecConfig): CodecConfig {
  * @throws `path-not-allowed` for a segment `.` or `..`.
  */
 export function layoutV1(path: string): NodeLayout {
-  return folderLayout("v1", normalisePath(path), { documents: ["attrs", "meta"], attributes: "attrs" });
+  return folderLayout("v1", normalizePath(path), { documents: ["attrs", "meta"], attributes: "attrs" });
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonPath, type JsonValue, pointerTo } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
-import { normalisePath } from "../../util/node-path.ts";
+import { normalizePath } from "../../util/node-path.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
@@ -135,7 +135,7 @@ function withVlen(metadata: ArrayMetadata): ArrayMetadata {
  * @throws `path-not-allowed` for a segment `.` or `..`.
  */
 export function layoutV2(path: string): NodeLayout {
-  return folderLayout("v2", normalisePath(path), {
+  return folderLayout("v2", normalizePath(path), {
     documents: [".zattrs", ".zarray", ".zgroup"],
     attributes: ".zattrs",
     group: ".zgroup",

@@ -14,7 +14,7 @@ const FOREIGN_WORDS = "a character other than a-z A-Z 0-9 - _ .";
 const MAX_NAME = 255;
 
 /**
- * Keys of a node in a draft of v3: documents in one tree, chunks in another. Paths are not normalised, except that a
+ * Keys of a node in a draft of v3: documents in one tree, chunks in another. Paths are not normalized, except that a
  * leading slash is removed.
  *
  * @throws `path-not-allowed` for a trailing slash or two in a row, `invalid-node-name` with the violated rule.

@@ -20,7 +20,7 @@ const NUMCODECS = "numcodecs.";
  */
 export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding[] = []): CodecConfig {
   const extension = parseExtension(json, pointer);
-  const { name, configuration } = normalise(extension);
+  const { name, configuration } = normalize(extension);
   const known = codecNamed(name);
   const settings = known?.aliases.v3 === extension.name ? known.settings : undefined;
   const unknown = Object.keys(configuration).filter((key) => settings && !settings.includes(key));
@@ -37,7 +37,7 @@ export function parseV3Codec(json: JsonValue, pointer: string, findings: Finding
   };
 }
 
-function normalise({ name, configuration }: Extension): { name: string; configuration: JsonObject } {
+function normalize({ name, configuration }: Extension): { name: string; configuration: JsonObject } {
   const normalName = nameOfV3(name);
   const isOfNumcodecs = normalName !== undefined && name.startsWith(NUMCODECS);
   const normal = isOfNumcodecs ? canonicalConfiguration(normalName, configuration) : configuration;

@@ -161,7 +161,7 @@ function withoutFieldOrders(dataType: DataType): DataType {
 }
 
 /**
- * Keys of a v3 node. Names are not normalised; one slash at either end of the path is removed.
+ * Keys of a v3 node. Names are not normalized; one slash at either end of the path is removed.
  *
  * @throws `invalid-node-name` with the rule that a name violates.
  */

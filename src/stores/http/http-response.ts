@@ -1,11 +1,11 @@
 import type { Abortable } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 
-/** The body of a response. It is read once, or cancelled. */
+/** The body of a response. It is read once, or canceled. */
 export interface HttpBody {
   /**
    * Passes the pieces to `take` as they arrive, until the body ends. If `take` returns true or throws, the rest is
-   * cancelled. A piece is valid only until `take` returns.
+   * canceled. A piece is valid only until `take` returns.
    *
    * @throws the errors of `take`; the platform's error if the body breaks off.
    */

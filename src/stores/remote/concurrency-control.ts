@@ -43,7 +43,7 @@ type Phase = (typeof PHASES)[number];
 
 /** Indexes of the numbers in memory. */
 const PHASE = 0;
-const CENTRE = 1;
+const CENTER = 1;
 const KNOWN_RATE = 2;
 const KNOWN_IN_FLIGHT = 3;
 const COUNT = 4;
@@ -108,14 +108,14 @@ export class ConcurrencyControl {
       case "more":
         this.#know({ inFlight, rate });
         this.#phase = "less";
-        return Math.max(1, this.#get(CENTRE) / STEP);
+        return Math.max(1, this.#get(CENTER) / STEP);
       case "less":
         return this.#compared({ inFlight, rate }, most);
       case "rest": {
         const rounds = this.#get(COUNT) + 1;
         this.#set(COUNT, rounds);
         if (rounds < this.#get(REST)) return allowed;
-        this.#set(CENTRE, allowed);
+        this.#set(CENTER, allowed);
         this.#phase = "more";
         return Math.min(most, allowed * STEP);
       }
@@ -142,15 +142,15 @@ export class ConcurrencyControl {
   }
 
   #compared(less: Round, most: number): number {
-    const centre = this.#get(CENTRE);
+    const center = this.#get(CENTER);
     const gain = gainOf(less, this.#known);
     const useless = gain <= WORTH_LESS ? this.#get(USELESS) + 1 : 0;
     const isTooMany = useless > MAX_MISSES;
     this.#set(USELESS, isTooMany ? 0 : useless);
-    let next = centre;
-    if (gain >= WORTH_MORE) next = Math.min(most, centre * STEP);
-    else if (isTooMany) next = Math.max(Math.min(centre, MIN_ALLOWED), centre / STEP);
-    const isSettled = next === centre && useless === 0;
+    let next = center;
+    if (gain >= WORTH_MORE) next = Math.min(most, center * STEP);
+    else if (isTooMany) next = Math.max(Math.min(center, MIN_ALLOWED), center / STEP);
+    const isSettled = next === center && useless === 0;
     this.#rest(isSettled ? Math.min(MAX_REST, this.#get(REST) * 2) : FIRST_REST);
     return next;
   }

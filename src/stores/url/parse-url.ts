@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { normalisePath } from "../../util/node-path.ts";
+import { normalizePath } from "../../util/node-path.ts";
 import { pageUrl } from "../../util/platform.node.ts";
 import { holdsCredentials, keepSecret } from "../../util/redact.ts";
 import { accessedBy } from "../access.ts";
@@ -61,7 +61,7 @@ function parseBase(text: string): StoreUrl {
     const [, name = "", path = ""] = memory;
     if (name === "")
       throw new ZarrflowError("invalid-option", "memory: must be followed by a name", { value: text });
-    return { spec: { kind: "memory", name }, path: normalisePath(path) };
+    return { spec: { kind: "memory", name }, path: normalizePath(path) };
   }
   assertTwoSlashes(text);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -122,7 +122,7 @@ function parseS3Url(text: string): StoreUrl {
   if (bucket === "")
     throw new ZarrflowError("invalid-option", "s3:// must be followed by a bucket", { value: text });
   const { store, zip, path } = splitAtZip(segments);
-  const folder = { kind: "s3", bucket, prefix: normalisePath(store.join("/")) } as const;
+  const folder = { kind: "s3", bucket, prefix: normalizePath(store.join("/")) } as const;
   return { spec: zip === undefined ? folder : zipValue(folder, zip), path };
 }
 
@@ -139,7 +139,7 @@ function splitAtZip(segments: readonly string[]): {
   const at = segments.findIndex((segment) => ZIP_SEGMENT.test(segment));
   const zip = segments[at];
   if (zip === undefined) return { store: segments, path: "" };
-  return { store: segments.slice(0, at), zip, path: normalisePath(segments.slice(at + 1).join("/")) };
+  return { store: segments.slice(0, at), zip, path: normalizePath(segments.slice(at + 1).join("/")) };
 }
 
 /** Last stages of a pipeline, such as `x.zip|zip:|zarr3:t2m`; `zarr:` leaves the format open. */
@@ -160,12 +160,12 @@ const FORMATS: ReadonlyMap<string, FoundFormat | undefined> = new Map([
 export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string): StoreUrl {
   const colon = stage.indexOf(":");
   const name = stage.slice(0, colon).toLowerCase();
-  const within = normalisePath(stage.slice(colon + 1));
+  const within = normalizePath(stage.slice(colon + 1));
   const zip = zarrFormat === undefined && name === "zip" ? zipOf(spec, path) : undefined;
   if (zip !== undefined) return { spec: zip, path: within };
   if (zarrFormat === undefined && FORMATS.has(name)) {
     const named = FORMATS.get(name);
-    const inner = normalisePath(`${path}/${within}`);
+    const inner = normalizePath(`${path}/${within}`);
     return named === undefined ? { spec, path: inner } : { spec, path: inner, zarrFormat: named };
   }
   throw new ZarrflowError("unsupported-operation", `the stage ${name}: is unknown or not allowed here`, {

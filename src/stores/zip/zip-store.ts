@@ -15,7 +15,7 @@ import type {
   ListableStore,
   ListedEntry,
   ListOptions,
-  Neighbours,
+  Neighbors,
   ReadPart,
   StoreFinding,
   StoreOptions,
@@ -80,7 +80,7 @@ export class ZipStore implements ListableStore {
   readonly comment?: Uint8Array;
 
   /** Present if the archive is remote. */
-  readonly neighbours?: Neighbours;
+  readonly neighbors?: Neighbors;
 
   readonly #parts = new PartChecks();
   readonly checks: ValueChecks = this.#valueChecks();
@@ -110,7 +110,7 @@ export class ZipStore implements ListableStore {
     if (reader.readSync) this.getSync = (key, options) => this.#readSync(key, options);
     const { near } = this.#entries;
     if (near) {
-      this.neighbours = {
+      this.neighbors = {
         placeOf: (key) => this.#placeOf(key),
         hold: (part, offset, options) => this.#hold(near, part, offset, options),
       };

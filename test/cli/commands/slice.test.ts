@@ -180,7 +180,7 @@ describe("zarrflow slice with a DST", () => {
 
 describe("labels on the command line", () => {
   /** Two days of hours at five latitudes. */
-  const labelled = () => {
+  const labeled = () => {
     const t = { shape: [48, 5], chunks: [24, 5], dimensions: ["time", "lat"] };
     const hours = { dtype: "<i4", items: Int32Array.from({ length: 48 }, (_, i) => i), dimensions: ["time"] };
     const time = { shape: [48], ...hours, attributes: { units: "hours since 2024-02-29" } };
@@ -189,7 +189,7 @@ describe("labels on the command line", () => {
   };
 
   it("give the bytes of the indices that they mean, or a smaller Zarr", async () => {
-    const { run, output, document } = await labelled();
+    const { run, output, document } = await labeled();
     const byIndex = await run("slice g.zarr/t --slice time=24:27,lat=1");
     expect(byIndex).toMatchObject({ code: 0, stderr: "" });
     expect(await run("slice g.zarr/t --slice time=2024-03-01:2024-03-01T02,lat=40.0")).toEqual(byIndex);
@@ -199,7 +199,7 @@ describe("labels on the command line", () => {
   });
 
   it("are printed as indices by a dry run", async () => {
-    const { output, json, names } = await labelled();
+    const { output, json, names } = await labeled();
     const words = "--slice time=2024-03-01,lat=22.0 --nearest --dry-run";
     const rows = (text: string) => text.split("\n").map((row) => row.trim().replace(/ {2,}/g, " "));
     const taken = ["time 2024-03-01T00 .. 2024-03-01T23 (24), indices 24:48", "lat 20 (1), index 3"];

@@ -22,16 +22,16 @@ it("answers what the handler answers, with its status, headers and body", async 
 });
 
 it("sends no body for HEAD", async () => {
-  let isCancelled = false;
+  let isCanceled = false;
   const cancel = () => {
-    isCancelled = true;
+    isCanceled = true;
   };
   const headers = { "content-length": "5" };
   const { url } = await served(async () => new Response(new ReadableStream({ cancel }), { headers }));
   const response = await fetch(url, { method: "HEAD" });
   expect(response.headers.get("content-length")).toBe("5");
   expect(await response.text()).toBe("");
-  expect(isCancelled).toBe(true);
+  expect(isCanceled).toBe(true);
 });
 
 it("rejects paths that lead elsewhere, and a method that no request can have", async () => {
@@ -43,7 +43,7 @@ it("rejects paths that lead elsewhere, and a method that no request can have", a
 
 it("reads a body no faster than the client takes it, and aborts when the client goes", async () => {
   let pulled = 0;
-  const [aborted, cancelled] = [deferred<void>(), deferred<void>()];
+  const [aborted, canceled] = [deferred<void>(), deferred<void>()];
   const { url } = await served(async (asked) => {
     asked.signal.addEventListener("abort", () => aborted.resolve());
     return new Response(
@@ -52,7 +52,7 @@ it("reads a body no faster than the client takes it, and aborts when the client 
           pulled++;
           controller.enqueue(new Uint8Array(2 ** 20));
         },
-        cancel: () => cancelled.resolve(),
+        cancel: () => canceled.resolve(),
       }),
     );
   });
@@ -67,7 +67,7 @@ it("reads a body no faster than the client takes it, and aborts when the client 
   }
   client.destroy();
   expect(pulled).toBeLessThan(64);
-  await Promise.all([aborted.promise, cancelled.promise]);
+  await Promise.all([aborted.promise, canceled.promise]);
 });
 
 it("answers 500 without a word of what the handler threw, and cuts a body short that fails", async () => {

@@ -137,7 +137,7 @@ describe("rounding of floats", () => {
     }
   });
 
-  test("finds the neighbours that enclose a value", () =>
+  test("finds the neighbors that enclose a value", () =>
     fc.assert(
       fc.property(fc.double({ noNaN: true, min: -1e38, max: 1e38 }), (value) => {
         const low = floatRounder(SINGLE, "towards-negative")(value);

@@ -23,7 +23,7 @@ const plans = fc
 const counts = fc.integer({ min: 1, max: 60 });
 const sharesOf = (count: number) => Array.from({ length: count }, (_, index) => ({ stage: 0, index, count }));
 
-test("shares are neighbours, and together all tasks", () => {
+test("shares are neighbors, and together all tasks", () => {
   fc.assert(
     fc.property(plans, counts, (plan, count) => {
       let next = 0;

@@ -71,8 +71,8 @@ describe("a slice of levels side by side", () => {
   });
 
   test.each<[string, SliceOption, string, number[]]>([
-    ["no neighbour whose edge alone touches", { x: [6, 12] }, "r20", [70, 90, 110]],
-    ["no neighbour that is larger", { x: [6, 12] }, "r60", [90]],
+    ["no neighbor whose edge alone touches", { x: [6, 12] }, "r20", [70, 90, 110]],
+    ["no neighbor that is larger", { x: [6, 12] }, "r60", [90]],
     ["one cell of one item", { x: 7 }, "r60", [90]],
     ["steps of each", { x: [0, 24, 2] }, "r20", [10, 50, 90, 130, 170, 210]],
     ["nothing of nothing", { x: [3, 3] }, "r60", []],

@@ -161,11 +161,11 @@ describe("append", () => {
   test("aborting does not wait for a frame that never comes, and aborts its source", async () => {
     const store = new MemoryStore();
     const writer = await create(store, movie);
-    let cancelled: unknown;
+    let canceled: unknown;
     const stalled = new ReadableStream<Values<"float32">>({
       start: (controller) => controller.enqueue(new Float32Array(24)),
       cancel(reason) {
-        cancelled = reason;
+        canceled = reason;
       },
     });
     const appended = rejection(writer.append(stalled));
@@ -173,7 +173,7 @@ describe("append", () => {
     const reason = new Error("enough");
     await writer.abort(reason);
     expect(await appended).toBe(reason);
-    expect(cancelled).toBe(reason);
+    expect(canceled).toBe(reason);
 
     const other = await create(store, movie);
     const never = deferred();

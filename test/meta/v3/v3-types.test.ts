@@ -46,7 +46,7 @@ describe("data types of v3", () => {
       expect(parse("variable_length_bytes")).toEqual({ dataType: { kind: "binary" }, offsetSize: "none" });
     });
 
-    it("recognises the types of ZEP 7 by their offsets", () => {
+    it("recognizes the types of ZEP 7 by their offsets", () => {
       expect(parse({ name: "string", fallback: "binary" }).offsetSize).toBe(4);
       for (const name of ["LargeString", "large_string"]) {
         expect(parse(name)).toEqual({ dataType: { kind: "string" }, offsetSize: 8 });

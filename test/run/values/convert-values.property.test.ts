@@ -224,7 +224,7 @@ async function read(array: ZarrArray, decode = false): Promise<number[]> {
 }
 
 /** The values before the last step: what is packed, or cast. */
-async function modelled(array: ZarrArray, recipe: Recipe, change: Change): Promise<number[]> {
+async function modeled(array: ZarrArray, recipe: Recipe, change: Change): Promise<number[]> {
   const { unpack, isMapped, fillValue, pack } = change;
   const isMeant = (unpack || pack !== undefined) && isReal(recipe.dataType);
   const missing = isMeant ? [] : missingOf(recipe);
@@ -303,7 +303,7 @@ test("converted values are those of the naive model", async () => {
       const store = new MemoryStore();
       const array = await made(recipe, store);
       fc.pre(!change.unpack || decoderOf(array, { decode: true }).decode !== undefined);
-      const all = await modelled(array, recipe, change);
+      const all = await modeled(array, recipe, change);
       const values = isSliced ? sliced(all, recipe.shape, ranges) : all;
       let found: ZarrArray;
       try {

@@ -100,7 +100,7 @@ describe("fetchByHttp", () => {
     expect(connections()).toBe(1);
   });
 
-  it("cancels a body that was read, or was cancelled before", async () => {
+  it("cancels a body that was read, or was canceled before", async () => {
     const { url } = await serve((_, response) => response.end("0123456789"));
     const { body } = await fetchByHttp(url, { headers });
     await body?.read(() => false);

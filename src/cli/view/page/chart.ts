@@ -1,5 +1,5 @@
 import type { Cut } from "../../../flows/view/read-numbers.ts";
-import { el, fill, labelled, select, svg } from "./dom.ts";
+import { el, fill, labeled, select, svg } from "./dom.ts";
 import { AskFirst, getValues, Latest } from "./requests.ts";
 import { at, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import type { Labels } from "./sliders.ts";
@@ -157,7 +157,7 @@ export class SeriesPanel {
     this.#chart.root.hidden = true;
     fill(
       this.root,
-      el("div", { class: "head" }, el("h3", {}, "Series"), choices.length > 1 && labelled("along", choice)),
+      el("div", { class: "head" }, el("h3", {}, "Series"), choices.length > 1 && labeled("along", choice)),
       this.#where,
       this.#chart.root,
       this.#ask.root,
@@ -276,7 +276,7 @@ export class Plot {
   }
 
   /** Moves the cursor to the middle. */
-  centre(): void {
+  center(): void {
     this.#column = this.canvas.width >> 1;
     this.#row = this.canvas.height >> 1;
     this.#placeCross();

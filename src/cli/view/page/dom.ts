@@ -45,7 +45,7 @@ function plain(text: string): string {
 let labels = 0;
 
 /** A form control with its label in front. */
-export function labelled(text: string, control: HTMLElement): HTMLElement {
+export function labeled(text: string, control: HTMLElement): HTMLElement {
   control.id ||= `control-${labels++}`;
   return el("span", { class: "field" }, el("label", { for: control.id }, text), control);
 }

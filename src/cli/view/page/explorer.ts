@@ -3,13 +3,13 @@ import { type Box, Plot, SeriesPanel } from "./chart.ts";
 import {
   ChannelPanel,
   type ChannelState,
-  ColourBar,
+  ColorBar,
   missingLegend,
   paintChannels,
-  paintColours,
-} from "./colour-panel.ts";
+  paintColors,
+} from "./color-panel.ts";
 import { CommandPanel, type Equivalent, sliceEquivalent } from "./commands.ts";
-import { el, fill, labelled, select } from "./dom.ts";
+import { el, fill, labeled, select } from "./dom.ts";
 import { AskFirst, getValues, Latest } from "./requests.ts";
 import { at, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import { Labels, type Named, Sliders } from "./sliders.ts";
@@ -36,14 +36,14 @@ export class Explorer {
   readonly #base: string;
   readonly #labels: Labels;
   readonly #plot: Plot;
-  readonly #bar = new ColourBar(() => this.#paint());
+  readonly #bar = new ColorBar(() => this.#paint());
   readonly #channels: ChannelPanel | undefined;
   readonly #sliders: Sliders;
   readonly #series: SeriesPanel;
   readonly #commands = new CommandPanel();
   readonly #ask = new AskFirst();
   readonly #latest = new Latest();
-  readonly #missing = el("div", { class: "colours" }, missingLegend());
+  readonly #missing = el("div", { class: "colors" }, missingLegend());
   readonly #readout = el("output", { class: "readout" });
   readonly #picture = el("section", { class: "card", "aria-label": "Picture" });
   readonly #equivalents = new Map<string, Equivalent>();
@@ -127,7 +127,7 @@ export class Explorer {
           title || (this.#channels ? "Image" : "Picture"),
           units && el("span", { class: "soft" }, ` ${units}`),
         ),
-        levels.length > 1 && labelled("Level", level),
+        levels.length > 1 && labeled("Level", level),
         rank > 2 &&
           !this.#channels &&
           this.#axisChoice(
@@ -163,7 +163,7 @@ export class Explorer {
       ),
     );
     fill(this.root, rank >= 2 && this.#picture, this.#series.root, this.#commands.root);
-    this.#plot.centre();
+    this.#plot.center();
     this.#layAxes();
     this.#showCommands();
   }
@@ -186,7 +186,7 @@ export class Explorer {
     this.#axisChoices.push(() => {
       choice.value = `${now()}`;
     });
-    return labelled(name, choice);
+    return labeled(name, choice);
   }
 
   readonly #axisChoices: (() => void)[] = [];
@@ -298,7 +298,7 @@ export class Explorer {
       );
     } else {
       const { data, range } = layers[0]?.values ?? { data: [] };
-      image = paintColours({ data, ...steps }, size, this.#bar.rangeFor(range), this.#bar.table);
+      image = paintColors({ data, ...steps }, size, this.#bar.rangeFor(range), this.#bar.table);
       this.#bar.describe(this.#shown.units, missing, y.count * x.count);
     }
     const lengths = [y, x].map(({ count, step }, i) => {

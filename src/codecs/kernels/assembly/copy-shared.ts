@@ -10,7 +10,7 @@ const TARGET_STEPS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
 
 /**
  * Copies the items that a box shares with each of `count` consecutive other boxes. A box consists of 64-bit numbers:
- * the address of its first item; then for each dimension its start, its end, and the bytes between neighbours.
+ * the address of its first item; then for each dimension its start, its end, and the bytes between neighbors.
  */
 export function copyShared(source: usize, targets: usize, count: usize, rank: i32, itemSize: i32): void {
   const size: usize = 8 * (1 + 3 * rank);

@@ -1,4 +1,4 @@
-/** Differences of neighbouring numbers, and running sums. May also write up to 15 bytes after the end. */
+/** Differences of neighboring numbers, and running sums. May also write up to 15 bytes after the end. */
 
 /** Formats of numbers, as the host passes them. */
 const I8 = 0;

@@ -10,7 +10,7 @@ import { isCoordinate, type NamedArrays } from "../group-arrays.ts";
 import { Coordinate, type CoordinateOptions, labelScaleOf } from "./coordinate.ts";
 
 /** An array, and optionally the open nodes around it. */
-export interface LabelledArray {
+export interface LabeledArray {
   readonly array: ZarrArray;
   /** A group that was opened with everything below it, and its nodes by path. */
   readonly within?: {
@@ -26,7 +26,7 @@ export interface LabelledArray {
  * nearest group above. Undefined if there is none.
  */
 export function findCoordinate(
-  place: LabelledArray,
+  place: LabeledArray,
   dimension: string,
   signal: AbortSignal | undefined,
 ): Promise<ZarrArray | undefined> {
@@ -44,7 +44,7 @@ interface FindNamedOptions {
  * none.
  */
 async function findNamed(
-  { array, within }: LabelledArray,
+  { array, within }: LabeledArray,
   name: string,
   { isMeant = () => true, signal }: FindNamedOptions,
 ): Promise<ZarrArray | undefined> {

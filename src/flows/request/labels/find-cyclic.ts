@@ -78,7 +78,7 @@ export function itemsOverlapping(
   return rangeOf(circle, { turnsOf, isIn, by }, coordinate);
 }
 
-/** Returns the western and eastern edge of an item's cell: halfway to its neighbours. */
+/** Returns the western and eastern edge of an item's cell: halfway to its neighbors. */
 export function cellOf(
   { longitudes, items, isEastward }: Circle,
   item: number,

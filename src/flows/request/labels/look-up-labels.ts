@@ -3,7 +3,7 @@ import {
   type CyclicRange,
   type IndexRange,
   isCyclic,
-  isLabelled,
+  isLabeled,
   isMaybeYears,
   type LabelRange,
   type Range,
@@ -15,7 +15,7 @@ import { jsonEqual } from "../../../util/json-value.ts";
 import { folderOf } from "../../../util/node-path.ts";
 import { leaderOf } from "../group-arrays.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
-import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
+import { findCoordinate, type LabeledArray, openCoordinate } from "./find-coordinate.ts";
 import { findLabels, labelsText } from "./find-labels.ts";
 import { type LookedUp, type TakenItems, takenItems } from "./found-labels.ts";
 
@@ -194,7 +194,7 @@ async function withIndices(
       assertNoYears(range.maybeYears, await yearsOf(key, range.maybeYears));
       return { indices: range.maybeYears };
     }
-    return isLabelled(range) ? find(key, range.labels) : { indices: range };
+    return isLabeled(range) ? find(key, range.labels) : { indices: range };
   };
   const entries: readonly (readonly [string | number, Range | null])[] = Array.isArray(option)
     ? [...option.entries()]
@@ -278,7 +278,7 @@ function assertNoYears(indices: IndexRange, years: Years | undefined): void {
  * @throws the reason why labels cannot be read, if `indices` are beyond the dimension and so may be labels
  */
 async function anyCoordinateOf(
-  place: LabelledArray,
+  place: LabeledArray,
   wanted: { readonly name: string; readonly length: number; readonly indices?: IndexRange },
   options: CoordinateOptions,
 ): Promise<Coordinate | undefined> {
@@ -301,7 +301,7 @@ async function takenOf(
 ): Promise<readonly TakenItems[]> {
   const all: TakenItems[] = [];
   for (const [key, range] of Object.entries(option)) {
-    if (range === null || isLabelled(range) || isMaybeYears(range)) continue;
+    if (range === null || isLabeled(range) || isMaybeYears(range)) continue;
     const dimension = await placed(Array.isArray(option) ? Number(key) : key);
     if (dimension === undefined) continue;
     const { name, length, place } = dimension;
@@ -314,7 +314,7 @@ async function takenOf(
 interface Placed {
   readonly name: string;
   readonly length: number;
-  readonly place: LabelledArray | undefined;
+  readonly place: LabeledArray | undefined;
 }
 
 /** Describes the items of indices, with labels if these can be read. */
@@ -332,7 +332,7 @@ async function describedBy(
 }
 
 async function coordinateOf(
-  place: LabelledArray,
+  place: LabeledArray,
   { name, length }: { readonly name: string; readonly length: number },
   options: CoordinateOptions,
 ): Promise<Coordinate> {

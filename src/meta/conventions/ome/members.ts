@@ -8,7 +8,7 @@ import { transformationPaths } from "./multiscales.ts";
 
 /** The nodes below a group that its OME-Zarr metadata refer to. */
 export interface OmeMembers {
-  /** Normalised distinct paths below the group; some may have no node. */
+  /** Normalized distinct paths below the group; some may have no node. */
   readonly paths: readonly string[];
   /** The member whose `series` lists the paths of images beside it. Without one, images are numbered from 0. */
   readonly seriesIn?: string;

@@ -111,7 +111,7 @@ it("a rechunk of a zip far away takes few requests, and keeps to its budget", ()
       [3.5e6, CHUNKS],
     ] as const) {
       requests.length = 0;
-      const target = `memory:zip-neighbours-${maxMemory}`;
+      const target = `memory:zip-neighbors-${maxMemory}`;
       const { peakBuffers } = await rechunk(url, target, { chunks: [64, 2048], maxMemory, threads: 1 });
       expect(requests.length).toBeLessThanOrEqual(most);
       expect(peakBuffers).toBeLessThanOrEqual(maxMemory);
@@ -133,7 +133,7 @@ describe("an entry that lies", () => {
     ["of its sizes", { size: CHUNK_BYTES - 1 }, "the zip entry is stored, but its two sizes differ"],
     ["of its place", { offset: 77 }, "there is no local header at the offset in the zip directory"],
     ["of an end beyond the archive", beyond, "the zip entry extends beyond the archive"],
-  ])("%s is refused with its key, though its neighbours are read with it", (_, claims, message) => {
+  ])("%s is refused with its key, though its neighbors are read with it", (_, claims, message) => {
     const reason = expect.stringContaining(message);
     return expectRefused(claims, 100, { ...refused, details: { key: "100.0" }, reason });
   });

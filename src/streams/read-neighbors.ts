@@ -1,4 +1,4 @@
-import type { Neighbours, StoreOptions, ValuePlace } from "../stores/store.ts";
+import type { Neighbors, StoreOptions, ValuePlace } from "../stores/store.ts";
 import { mergeRanges } from "../util/byte-range.ts";
 import { plainBuffers } from "../util/bytes.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
@@ -7,7 +7,7 @@ import { mapConcurrent } from "./map-concurrent.ts";
 import { type ReadChunksOptions, together } from "./read-options.ts";
 import { flatten } from "./read-shards.ts";
 
-/** Chunks among which neighbours are searched; a zip may store them in any order. */
+/** Chunks among which neighbors are searched; a zip may store them in any order. */
 export const MAX_LOOKED_AT = 1024;
 
 /** A chunk and the position of its value. */
@@ -17,7 +17,7 @@ interface PlacedChunk {
 }
 
 /** Chunks that are read in one request. */
-interface Neighbourhood {
+interface Neighborhood {
   readonly offset: number;
   readonly length: number;
   readonly refs: readonly ChunkRef[];
@@ -29,13 +29,13 @@ interface Neighbourhood {
 type ReadOne = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
 
 /**
- * `readChunks` for chunks that may be neighbours in one remote object. Reads neighbouring chunks in one request, then
+ * `readChunks` for chunks that may be neighbors in one remote object. Reads neighboring chunks in one request, then
  * reads each chunk as usual, from the bytes that the request brought. The usual read also reports entries that are
  * wrong.
  */
-export function readNeighbours(
+export function readNeighbors(
   place: ChunkStore,
-  neighbours: Neighbours,
+  neighbors: Neighbors,
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   { readOne, ...options }: ReadChunksOptions & { readonly readOne: ReadOne },
 ): ReadableStream<EncodedChunk> {
@@ -56,11 +56,11 @@ export function readNeighbours(
     for (const { bytes } of chunks) if (bytes) buffers.give(bytes);
     throw failed.reason;
   };
-  const readTogether = async ({ offset, length, refs }: Neighbourhood, context: StoreOptions) => {
+  const readTogether = async ({ offset, length, refs }: Neighborhood, context: StoreOptions) => {
     const part = buffers.take(length);
     let letGo = () => {};
     try {
-      letGo = await neighbours.hold(part, offset, context).catch((error) => {
+      letGo = await neighbors.hold(part, offset, context).catch((error) => {
         const coords = refs[0]?.coords ?? [];
         throw withChunkContext(error, place, { coords, key: place.chunkKey(coords) });
       });
@@ -70,7 +70,7 @@ export function readNeighbours(
       buffers.give(part);
     }
   };
-  const read = async (near: Neighbourhood, context: { readonly signal: AbortSignal }) => {
+  const read = async (near: Neighborhood, context: { readonly signal: AbortSignal }) => {
     const { refs, leases: count } = near;
     const leases = (await inFlight?.budget.acquireEach(count, inFlight.bytesPerChunk, context.signal)) ?? [];
     const leased = refs.map((ref, i) => ({ ...ref, release: leases[i]?.release ?? ref.release }));
@@ -84,11 +84,11 @@ export function readNeighbours(
       for (const lease of leases.slice(refs.length)) lease.release();
     }
   };
-  const group = (run: readonly ChunkRef[]): Neighbourhood[] => {
+  const group = (run: readonly ChunkRef[]): Neighborhood[] => {
     const placed: PlacedChunk[] = [];
-    const alone: Neighbourhood[] = [];
+    const alone: Neighborhood[] = [];
     for (const ref of run) {
-      const range = neighbours.placeOf(place.chunkKey(ref.coords));
+      const range = neighbors.placeOf(place.chunkKey(ref.coords));
       const isWhole = ref.part?.range === undefined;
       if (range && isWhole && range.bytesTaken <= (maxEncodedSize ?? Number.POSITIVE_INFINITY)) {
         placed.push({ ref, range });
@@ -108,8 +108,8 @@ export function readNeighbours(
 /** Groups chunks in the order of `refs`, a limited number at a time. */
 async function* groupsOf(
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
-  group: (run: readonly ChunkRef[]) => Neighbourhood[],
-): AsyncGenerator<Neighbourhood> {
+  group: (run: readonly ChunkRef[]) => Neighborhood[],
+): AsyncGenerator<Neighborhood> {
   let run: ChunkRef[] = [];
   for await (const ref of refs) {
     run.push(ref);

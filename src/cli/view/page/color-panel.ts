@@ -1,4 +1,4 @@
-import { el, fill, labelled, select } from "./dom.ts";
+import { el, fill, labeled, select } from "./dom.ts";
 import type { Shown } from "./shown.ts";
 
 type Range = readonly [number, number];
@@ -8,7 +8,7 @@ export interface ChannelState {
   readonly index: number;
   isActive: boolean;
   color: string;
-  /** The numbers drawn black and in full colour; by default the least and the largest number shown. */
+  /** The numbers drawn black and in full color; by default the least and the largest number shown. */
   window: Range | undefined;
 }
 
@@ -17,54 +17,54 @@ export function missingLegend(part = ""): HTMLElement {
   return el("span", { class: "legend" }, el("i", { class: "swatch hatched" }), `missing${part}`);
 }
 
-/** The colours of numbers: a bar from the lowest to the highest, both of which the user can set. */
-export class ColourBar {
+/** The colors of numbers: a bar from the lowest to the highest, both of which the user can set. */
+export class ColorBar {
   readonly root: HTMLElement;
   readonly #bar = el("canvas", {
     class: "bar",
     width: 256,
     height: 1,
     role: "img",
-    "aria-label": "colour bar",
+    "aria-label": "color bar",
   });
   readonly #low: HTMLInputElement;
   readonly #high: HTMLInputElement;
   readonly #auto: HTMLInputElement;
   readonly #units = el("span", { class: "soft" });
   readonly #missing = el("span", {});
-  table = colourTable("viridis");
+  table = colorTable("viridis");
 
   constructor(onChange: () => void) {
     const typed = () => {
       this.#auto.checked = false;
       onChange();
     };
-    this.#low = el("input", { type: "number", step: "any", "aria-label": "lowest colour", onchange: typed });
+    this.#low = el("input", { type: "number", step: "any", "aria-label": "lowest color", onchange: typed });
     this.#high = el("input", {
       type: "number",
       step: "any",
-      "aria-label": "highest colour",
+      "aria-label": "highest color",
       onchange: typed,
     });
     this.#auto = el("input", { type: "checkbox", checked: true, onchange: onChange });
-    const names = Object.keys(COLOUR_MAPS).map((name) => [name, name] as const);
+    const names = Object.keys(COLOR_MAPS).map((name) => [name, name] as const);
     const map = select(names, "viridis", (name) => {
-      this.table = colourTable(name);
+      this.table = colorTable(name);
       this.#drawBar();
       onChange();
     });
     this.root = el(
       "div",
-      { class: "colours" },
+      { class: "colors" },
       el("div", { class: "scale" }, this.#low, this.#bar, this.#high, this.#units),
-      labelled("Colours", map),
-      labelled("Fit to what is shown", this.#auto),
+      labeled("Colors", map),
+      labeled("Fit to what is shown", this.#auto),
       this.#missing,
     );
     this.#drawBar();
   }
 
-  /** Returns the range of the colours for numbers with this range. */
+  /** Returns the range of the colors for numbers with this range. */
   rangeFor(range: Range | undefined): Range {
     if (this.#auto.checked && range) {
       [this.#low.value, this.#high.value] = range.map((end) => `${Number(end.toPrecision(6))}`) as [
@@ -99,7 +99,7 @@ export class ColourBar {
   }
 }
 
-/** The channels of an image: which are shown, and the colour and window of each. */
+/** The channels of an image: which are shown, and the color and window of each. */
 export class ChannelPanel {
   readonly root: HTMLElement;
   readonly channels: readonly ChannelState[];
@@ -110,7 +110,7 @@ export class ChannelPanel {
     this.channels = channels.map((channel, index) => ({
       index,
       isActive: channel.isActive,
-      color: channelColour(channel.color, index, channels.length),
+      color: channelColor(channel.color, index, channels.length),
       window: channel.window,
     }));
     const rows = this.channels.map((state) => {
@@ -126,13 +126,13 @@ export class ChannelPanel {
       const color = el("input", {
         type: "color",
         value: `#${state.color}`,
-        "aria-label": `${name}: colour`,
+        "aria-label": `${name}: color`,
         oninput: () => {
           state.color = color.value.slice(1);
           onChange(false);
         },
       });
-      const ends = ["black at", "full colour at"].map((end) =>
+      const ends = ["black at", "full color at"].map((end) =>
         el("input", {
           type: "number",
           step: "any",
@@ -171,7 +171,7 @@ export interface Layer {
 
 export interface PaintedChannel extends Layer {
   readonly color: string;
-  /** The numbers that are black and in full colour. */
+  /** The numbers that are black and in full color. */
   readonly window: readonly [number, number];
 }
 
@@ -182,8 +182,8 @@ interface Size {
   readonly isUpward: boolean;
 }
 
-/** Paints numbers with a colour map; missing items stay transparent. */
-export function paintColours(
+/** Paints numbers with a color map; missing items stay transparent. */
+export function paintColors(
   { data, rowStep, columnStep }: Layer,
   size: Size,
   [low, high]: readonly [number, number],
@@ -205,7 +205,7 @@ export function paintChannels(channels: readonly PaintedChannel[], size: Size): 
     ...layer,
     low,
     scale: 1 / Math.max(high - low, Number.MIN_VALUE),
-    color: hexColour(color),
+    color: hexColor(color),
   }));
   return painted(size, (row, column, pixels, to) => {
     for (const { data, rowStep, columnStep, low, scale, color } of lights) {
@@ -232,22 +232,22 @@ function painted(
 
 type Rgb = readonly [number, number, number];
 
-/** Colour maps, from low to high, as evenly spaced stops. */
-export const COLOUR_MAPS: Readonly<Record<string, string>> = {
+/** Color maps, from low to high, as evenly spaced stops. */
+export const COLOR_MAPS: Readonly<Record<string, string>> = {
   viridis: "440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725",
   magma: "000004 1c1044 4f127b 812581 b5367a e55964 fb8761 fec287 fcfdbf",
   balance: "053061 2166ac 4393c3 92c5de f7f7f7 f4a582 d6604d b2182b 67001f",
   grey: "000000 ffffff",
 };
 
-export function hexColour(hex: string): Rgb {
+export function hexColor(hex: string): Rgb {
   const number = Number.parseInt(hex, 16);
   return [number >> 16, (number >> 8) & 255, number & 255];
 }
 
-/** The 256 colours of a map, three bytes each. */
-export function colourTable(name: string): Uint8ClampedArray {
-  const stops = (COLOUR_MAPS[name] ?? "").split(" ").map(hexColour);
+/** The 256 colors of a map, three bytes each. */
+export function colorTable(name: string): Uint8ClampedArray {
+  const stops = (COLOR_MAPS[name] ?? "").split(" ").map(hexColor);
   const table = new Uint8ClampedArray(256 * 3);
   for (let i = 0; i < 256; i++) {
     const at = (i / 255) * (stops.length - 1);
@@ -257,9 +257,9 @@ export function colourTable(name: string): Uint8ClampedArray {
   return table;
 }
 
-/** Colours of channels that specify none. */
-const CHANNEL_COLOURS = ["ff0000", "00ff00", "0000ff", "00ffff", "ff00ff", "ffff00"];
+/** Colors of channels that specify none. */
+const CHANNEL_COLORS = ["ff0000", "00ff00", "0000ff", "00ffff", "ff00ff", "ffff00"];
 
-export function channelColour(stated: string | undefined, i: number, count: number): string {
-  return stated ?? (count === 1 ? "ffffff" : (CHANNEL_COLOURS[i % CHANNEL_COLOURS.length] ?? "ffffff"));
+export function channelColor(stated: string | undefined, i: number, count: number): string {
+  return stated ?? (count === 1 ? "ffffff" : (CHANNEL_COLORS[i % CHANNEL_COLORS.length] ?? "ffffff"));
 }
