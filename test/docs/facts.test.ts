@@ -96,6 +96,27 @@ test("the files that docs/architecture-walk.md names are there", () => {
   expect(named.filter((name) => name !== "codec.ts" && !isThere(name))).toEqual([]);
 });
 
+test("the walks of docs/architecture-walk.md name existing files, as many as they state", () => {
+  const walks = [
+    ...read("docs/architecture-walk.md").matchAll(
+      /: (\d+) files?\.\*\*[^`]*(?:`[^`]+`[^`]*)?```text\n([^`]*)```/g,
+    ),
+  ];
+  expect(walks).toHaveLength(4);
+  for (const [, count, lines = ""] of walks) {
+    const files = lines
+      .trimEnd()
+      .split("\n")
+      .flatMap((line) => {
+        const [folder = "", ...names] = line.split(/ +/);
+        return names.map((name) => join("src", folder, `${name}.ts`));
+      });
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    expect(new Set(files).size).toBe(Number(count));
+    expect(files).toHaveLength(Number(count));
+  }
+});
+
 test("the tree of ARCHITECTURE.md is the one on disk", () => {
   const tree = blocksOf(read("ARCHITECTURE.md"))[0]?.text ?? "";
   const folders: string[] = [];

@@ -13,8 +13,8 @@ import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { assertEditable, type EditableStore, nodesBelow, openExistingTarget } from "../target/flow-target.ts";
-import { otherDocuments, targetKeys } from "../target/target-probe.ts";
 import type { Pair } from "./differing-keys.ts";
+import { otherDocuments, targetKeys } from "./target-keys.ts";
 import { differences, extraDocuments, type UpdateContext } from "./update-keys.ts";
 
 export interface OpenUpdateOptions {

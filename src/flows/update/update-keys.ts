@@ -15,8 +15,8 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
-import { targetKeys } from "../target/target-probe.ts";
 import { type ComparedSide, differingKeys, mergedSides, type Pair } from "./differing-keys.ts";
+import { targetKeys } from "./target-keys.ts";
 
 /** Everything that an update works with. */
 export interface UpdateContext {
