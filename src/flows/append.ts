@@ -17,7 +17,7 @@ import { assertWritable } from "../stores/assertions.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { childSpec } from "../stores/store-spec.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import type { Region } from "../streams/chunk.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { chunksIn } from "../streams/regrid.ts";
@@ -25,7 +25,6 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow, joinKey } from "../util/node-path.ts";
 import { checkedOptions, invalidOption, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
-import { parseBytes } from "../util/units.ts";
 import { assertImagesStay, assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
 import {
   type AppendedPair,
@@ -179,7 +178,7 @@ async function appendAt(
 ): Promise<AppendReport> {
   const started = performance.now();
   const { dim, writeEmptyChunks = false, maxMetadata, onEvent, signal } = options;
-  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const maxMemory = memoryLimit(options);
   const concurrency = usualConcurrency(options.concurrency, root.spec, hierarchyAround.spec);
   const below = await walkByKind(node, signal);
   const hasImages = await assertImagesStay(node, below, dim, signal);

@@ -12,11 +12,10 @@ import { MemoryStore } from "../stores/memory.ts";
 import type { ListableStore, Store } from "../stores/store.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import { ByteBudget, DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { ByteBudget, memoryLimit } from "../streams/byte-budget.ts";
 import { maxShardSize } from "../streams/write-chunks.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
-import { parseBytes } from "../util/units.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
 import { CHANGES, type Changes, PLANNING_OPTIONS } from "./request/flow-options.ts";
 
@@ -72,7 +71,7 @@ export async function asStore(
   given: AsStoreOptions = {},
 ): Promise<Store & Partial<ListableStore>> {
   const options = checkedOptions(given, AS_STORE_OPTIONS);
-  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const maxMemory = memoryLimit(options);
   const release = leaseWhileOpen(options);
   const planned = await planFlow(
     source,

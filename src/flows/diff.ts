@@ -6,13 +6,12 @@ import { leaseMemory, READ_OPTIONS, type ReadOptions } from "../hierarchy/read-o
 import { compareValues } from "../run/compare-values.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../run/events.ts";
 import { SourceWatch } from "../run/source-watch.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import { untilAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { sortUtf8 } from "../util/names.ts";
 import { belowPath } from "../util/node-path.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";
-import { parseBytes } from "../util/units.ts";
 import { brokenStates, compareMetadata, type Difference, isComparable } from "./diff/compare-metadata.ts";
 import { canCompareKeys, compareOtherKeys, sameStored } from "./diff/compare-stored.ts";
 import { readableArray, undecodable } from "./request/node-findings.ts";
@@ -64,7 +63,7 @@ export async function* diff(
       hint: "Use strict to also compare format, chunks and codecs, or values to compare only values.",
     });
   }
-  const release = await leaseMemory(options, parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY));
+  const release = await leaseMemory(options, memoryLimit(options));
   try {
     yield* differences(a, b, options);
   } finally {
@@ -114,7 +113,7 @@ type AnyNode = ZarrNode | BrokenNode;
 async function* compareOthers(
   [a, nodes]: readonly [ZarrNode, ReadonlyMap<string, AnyNode>],
   [b, others]: readonly [ZarrNode, ReadonlyMap<string, AnyNode>],
-  { maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: DiffOptions,
+  { signal, onEvent, ...options }: DiffOptions,
 ): AsyncGenerator<Difference> {
   if (!canCompareKeys(a, b)) {
     const message =
@@ -134,7 +133,7 @@ async function* compareOthers(
     { root: a, nodes: compared(nodes, others) },
     { root: b, nodes: compared(others, nodes) },
   ] as const;
-  yield* untilAborted(compareOtherKeys(...sides, { maxMemory: parseBytes(maxMemory), signal }), signal);
+  yield* untilAborted(compareOtherKeys(...sides, { maxMemory: memoryLimit(options), signal }), signal);
 }
 
 /** A node and everything below it, by path from there. */
@@ -195,12 +194,12 @@ async function* compareStored(
 ): AsyncGenerator<Omit<Difference, "path">> {
   const broken = { what: "broken", counts: true, a: stateOf(a), b: stateOf(b) } as const;
   if (options === undefined || a === undefined || b === undefined) return yield broken;
-  const { maxMemory = DEFAULT_MAX_MEMORY, signal, roots } = options;
+  const { signal, roots } = options;
   const [left, right] = [
     { root: roots[0], path: a.path },
     { root: roots[1], path: b.path },
   ];
-  const same = await sameStored(left, right, { maxMemory: parseBytes(maxMemory), signal });
+  const same = await sameStored(left, right, { maxMemory: memoryLimit(options), signal });
   if (same === undefined) return yield broken;
   if (!same) return yield { ...broken, what: "stored bytes" };
   const message = "this cannot be decoded here, so its stored bytes were compared: they are equal";
@@ -213,9 +212,10 @@ function stateOf(node: AnyNode | undefined): string | undefined {
 }
 
 async function valueDifferences(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
-  const { maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent } = options;
+  const { signal, onEvent } = options;
+  const maxMemory = memoryLimit(options);
   const concurrency = usualConcurrency(options.concurrency, a.spec, b.spec);
   const [rootOfA, rootOfB] = options.roots;
   const [left, right] = [await readableArray(a, rootOfA, options), await readableArray(b, rootOfB, options)];
-  return compareValues(left, right, { maxMemory: parseBytes(maxMemory), concurrency, path, signal, onEvent });
+  return compareValues(left, right, { maxMemory, concurrency, path, signal, onEvent });
 }

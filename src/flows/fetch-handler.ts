@@ -5,11 +5,10 @@ import { EVENT_OPTIONS, type EventOptions } from "../run/events.ts";
 import { assertPlace } from "../stores/assertions.ts";
 import { isKey } from "../stores/key.ts";
 import type { Store } from "../stores/store.ts";
-import { ByteBudget, DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { ByteBudget, memoryLimit } from "../streams/byte-budget.ts";
 import { type ByteRange, resolveRange } from "../util/byte-range.ts";
 import { HTTP_STATUS, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { assertKnown, checkedOptions, type OptionNames } from "../util/options.ts";
-import { parseBytes } from "../util/units.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { asStore } from "./as-store.ts";
 import { CHANGES, type Changes } from "./request/flow-options.ts";
@@ -94,7 +93,7 @@ export function toFetchHandler(
   assertPlace(source, "source");
   assertKnown(changes, { ...CHANGES, ...KEY_FILTER });
   const { base, onFailure, ...reading } = checkedOptions(options, FETCH_HANDLER_OPTIONS);
-  const maxBytes = Math.ceil(parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY) * SENT_PART);
+  const maxBytes = Math.ceil(memoryLimit(reading) * SENT_PART);
   let opened: Promise<Store> | undefined;
   let isClosed = false;
   const open = (): Promise<Store> => {

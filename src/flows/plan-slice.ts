@@ -13,11 +13,10 @@ import { planSlabs } from "../plan/slabs.ts";
 import { countTouched } from "../plan/windows.ts";
 import { possibleStrategy } from "../run/scratch/open-scratch.ts";
 import { parseScratch } from "../run/scratch/scratch.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
-import { parseBytes } from "../util/units.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { resolveLabeledSlice } from "./request/slice-indices.ts";
@@ -77,7 +76,7 @@ export async function planSlice(
 async function planOf(array: ZarrArray, option: SliceOption, options: PlanSliceOptions): Promise<SlicePlan> {
   const inner = array.innerChunks();
   const { metadata } = inner;
-  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const maxMemory = memoryLimit(options);
   const { selection, taken } = await resolveLabeledSlice(option, array, options);
   const { concurrency } = sliceConcurrency(inner, options.concurrency, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));

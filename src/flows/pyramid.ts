@@ -8,11 +8,10 @@ import type { GroupWriter } from "../hierarchy/write/group.ts";
 import { SourceWatch } from "../run/source-watch.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import { assertTargetPlace } from "../targets/index.ts";
 import { assertRules, checkedOptions, oneOf } from "../util/options.ts";
 import { product } from "../util/shape.ts";
-import { parseBytes } from "../util/units.ts";
 import { copyBoxes } from "./boxes.ts";
 import { type LevelJob, type PyramidPlan, planPyramid } from "./pyramid/level-jobs.ts";
 import { blockOffset, PYRAMID_OPTIONS, type PyramidOptions } from "./pyramid/pyramid-options.ts";
@@ -103,7 +102,7 @@ export async function pyramid(
   const options = checkedOptions(given, PYRAMID_OPTIONS);
   const { levels = "auto", ifExists = "error", dryRun = false, signal } = options;
   assertRules({ method: options.method, ifExists, levels, axes: options.axes, to: options.to }, RULES);
-  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const maxMemory = memoryLimit(options);
   const started = performance.now();
   const { root, close } = await openSource(source, options);
   try {

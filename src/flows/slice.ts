@@ -30,7 +30,7 @@ import { chunksOf } from "../run/slabs/selected-chunks.ts";
 import type { TypedValues, ValuesOf } from "../run/slabs/typed-values.ts";
 import type { SourceWatch } from "../run/source-watch.ts";
 import type { StoreOptions } from "../stores/store.ts";
-import { ByteBudget, DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { ByteBudget, memoryLimit } from "../streams/byte-budget.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { chunkDecoder, decodeChunks } from "../streams/decode-chunks.ts";
 import { denseData } from "../streams/dense-data.ts";
@@ -44,7 +44,7 @@ import { ZarrflowError } from "../util/errors.ts";
 import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { formatBytes, parseBytes } from "../util/units.ts";
+import { formatBytes } from "../util/units.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
@@ -382,7 +382,7 @@ export class SliceReader {
   }
 
   get #maxMemory(): number {
-    return parseBytes(this.#options.maxMemory ?? DEFAULT_MAX_MEMORY);
+    return memoryLimit(this.#options);
   }
 
   /**

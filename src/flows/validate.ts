@@ -9,14 +9,13 @@ import { STORE_ACCESS } from "../stores/access.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { untilAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { joinKey } from "../util/node-path.ts";
 import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import { coordsOf } from "../util/shape.ts";
-import { parseBytes } from "../util/units.ts";
 import { streamFrom, TransformStream } from "../util/web-streams.ts";
 import { openSource } from "./request/open-source.ts";
 import { usualConcurrency } from "./request/store-settings.ts";
@@ -84,7 +83,7 @@ export async function* validate(
       hint: "Add `fix: true`, or omit `dryRun`.",
     });
   }
-  const release = await leaseMemory(options, parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY));
+  const release = await leaseMemory(options, memoryLimit(options));
   try {
     if (options.fix) yield* fixesAndFindings(source, options);
     else yield* findings(source, options);
@@ -129,7 +128,7 @@ async function* findings(
 /** Fixes that were made, or would be. */
 async function* fixed(
   from: OpenSource,
-  { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
+  { dryRun = false, ...options }: ValidateOptions,
 ): AsyncGenerator<Fix> {
   const { signal } = options;
   const cleaning = { ...pickOptions(options, STORE_ACCESS), dryRun, signal };
@@ -143,7 +142,7 @@ async function* fixed(
     const concurrency = usualConcurrency(options.concurrency, spec);
     if (typeof source !== "string" && spec.kind !== "object")
       yield* fixLeftovers({ spec, path }, path, cleaning);
-    const fixing = { dryRun, maxMemory: parseBytes(maxMemory), concurrency, signal };
+    const fixing = { dryRun, maxMemory: memoryLimit(options), concurrency, signal };
     if (isZip(root.spec) && typeof source === "string" && isListable(store))
       yield* await fixZip(root, store, fixing);
     else yield* await fixInPlace(root, fixing);
@@ -301,8 +300,8 @@ function* gridChunks({ nodes }: ReadNodes): Generator<GridChunk> {
 }
 
 /** Decodes chunks within the budget, and reports what was read. */
-function chunkCheck({ maxMemory = DEFAULT_MAX_MEMORY, onEvent }: ValidateOptions) {
-  const decode = decodeCheck(parseBytes(maxMemory));
+function chunkCheck({ onEvent, ...options }: ValidateOptions) {
+  const decode = decodeCheck(memoryLimit(options));
   const bytesByPath = new Map<string, number>();
   return async (chunk: StoredChunk, context: { signal: AbortSignal }) => {
     const finding = await decode(chunk, context);

@@ -97,7 +97,7 @@ export function tokenOf(value: JsonValue): string | undefined {
 }
 
 /** Most dimensions of an array; NumPy has the same limit. */
-const MAX_RANK = 64;
+export const MAX_RANK = 64;
 /** Most codecs in a list, so that work quadratic in their number takes less than a second. */
 const MAX_CODECS = 10_000;
 

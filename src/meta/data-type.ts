@@ -73,6 +73,16 @@ function sameField(a: Field, b: Field | undefined): boolean {
 /** Units of NumPy's times and time differences. */
 const UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
 
+/** The decoded type, without the byte orders of stored fields. */
+export function withoutFieldOrders(dataType: DataType): DataType {
+  if (dataType.kind !== "struct") return dataType;
+  const fields = dataType.fields.map(({ endian: _, ...field }) => ({
+    ...field,
+    dataType: withoutFieldOrders(field.dataType),
+  }));
+  return { ...dataType, fields };
+}
+
 /** Largest number of units per step. */
 export const MAX_TIME_SCALE = 2 ** 31 - 1;
 

@@ -1,4 +1,5 @@
 import { fromBase64, joinBytes } from "../util/bytes.ts";
+import { NON_FINITE } from "../util/json-parse.ts";
 import { JsonNumber, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
 import { NAT, parseInteger } from "../util/numbers.ts";
@@ -16,8 +17,6 @@ import {
 } from "./number-kinds.ts";
 
 /** Code shared by fill values of all formats. Functions work on the little-endian bytes of one element. */
-
-const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 
 /** How a format spells numbers in its documents. */
 export interface NumberForm {

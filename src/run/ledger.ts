@@ -5,7 +5,7 @@ import { valueText } from "../targets/contents.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
 import { isCount } from "../util/numbers.ts";
-import { isObject } from "../util/options.ts";
+import { type Fields, isObject } from "../util/options.ts";
 import { TaskSet } from "./scheduler.ts";
 
 /** Record of completed work, by which a run can be verified, and resumed after an interruption. */
@@ -211,7 +211,7 @@ export function parseLedgerLine(text: string): LedgerLine | undefined {
   } catch {
     return undefined;
   }
-  return isObject(line) && isLine(line as Fields) ? (line as unknown as LedgerLine) : undefined;
+  return isObject(line) && isLine(line) ? (line as unknown as LedgerLine) : undefined;
 }
 
 /** The format named by the first line of a ledger; undefined without one. */
@@ -244,21 +244,19 @@ function isProfiles(value: unknown): boolean {
 function isPace(value: unknown): boolean {
   if (value === undefined) return true;
   if (!isObject(value)) return false;
-  const { maxMemory, concurrency, threads = 1 } = value as Fields;
+  const { maxMemory, concurrency, threads = 1 } = value;
   return [maxMemory, concurrency, threads].every(isCount);
 }
 
 function isProfile(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { latency, bytesPerSecond } = value as Fields;
+  const { latency, bytesPerSecond } = value;
   return [latency, bytesPerSecond].every((figure) => Number.isFinite(figure) && Number(figure) > 0);
 }
 
 function holdsTexts(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((part) => typeof part === "string");
 }
-
-type Fields = { readonly [name: string]: unknown };
 
 /** Work completed by earlier runs that need not be repeated. */
 export interface DoneBefore {

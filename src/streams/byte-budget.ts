@@ -1,5 +1,6 @@
 import { abortError, onAbort, throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { parseBytes } from "../util/units.ts";
 
 /** Bytes that were admitted. Releasing a lease again has no effect. */
 export interface Lease {
@@ -175,3 +176,12 @@ export class ByteBudget {
 
 /** Bytes that all buffers of a flow may take together unless the caller sets a budget. */
 export const DEFAULT_MAX_MEMORY = 256e6;
+
+/** Bytes that the option `maxMemory` allows. */
+export function memoryLimit({
+  maxMemory = DEFAULT_MAX_MEMORY,
+}: {
+  readonly maxMemory?: number | string | undefined;
+}): number {
+  return parseBytes(maxMemory);
+}

@@ -1,6 +1,6 @@
 import { nameOf } from "../hierarchy/node.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
-import { type DataType, isFixed } from "../meta/data-type.ts";
+import { type DataType, isFixed, withoutFieldOrders } from "../meta/data-type.ts";
 import { numberKindOf } from "../meta/number-kinds.ts";
 import { writeNumpyType } from "../meta/v2/numpy-type.ts";
 import { type FormatSliceOptions, rawPieces, type ValueDecodingOptions } from "../run/slabs/raw.ts";
@@ -43,7 +43,7 @@ export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Ar
     });
   }
   assertNumpyType(dataType);
-  const descr = pythonLiteral(writeNumpyType(littleEndian(dataType), "little"), "field list");
+  const descr = pythonLiteral(writeNumpyType(withoutFieldOrders(dataType), "little"), "field list");
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const dict = `{'descr': ${descr}, 'fortran_order': False, 'shape': (${sizes}), }`;
   const isLatin1 = [...dict].every((character) => character <= "\u00ff");
@@ -76,16 +76,6 @@ function assertNumpyType(dataType: DataType): void {
 function paddedLength(length: number, lengthBytes: number): number {
   const before = 8 + lengthBytes;
   return Math.ceil((before + length + 1) / ALIGNMENT) * ALIGNMENT - before;
-}
-
-/** The decoded type, without the byte orders of stored fields. */
-function littleEndian(dataType: DataType): DataType {
-  if (dataType.kind !== "struct") return dataType;
-  const fields = dataType.fields.map(({ endian: _, ...field }) => ({
-    ...field,
-    dataType: littleEndian(field.dataType),
-  }));
-  return { ...dataType, fields };
 }
 
 /** A NumPy type as a Python literal: a string, or a list of tuples of name, type and possibly a shape. */

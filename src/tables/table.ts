@@ -10,11 +10,11 @@ import { withAxes } from "../meta/dimension-names.ts";
 import { decoderOf, hasFlags } from "../run/slabs/decoder.ts";
 import type { ValueDecodingOptions } from "../run/slabs/raw.ts";
 import { budgetTooSmall } from "../streams/budget-too-small.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { uniqueName } from "../util/names.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { formatBytes, parseBytes } from "../util/units.ts";
+import { formatBytes } from "../util/units.ts";
 import { Column, type ColumnSource, type Rows, StreamedValues } from "./column.ts";
 import { decodedSlice } from "./decoded-slice.ts";
 
@@ -95,7 +95,7 @@ async function tableOf(
   const [widest] = parts.toSorted((a, b) => b.dimensions.length - a.dimensions.length);
   if (first === undefined || widest === undefined) throw new TypeError("a table needs a slice");
   const { sel: _, nearest: __, ...reading } = insideOf(first).options;
-  const maxMemory = parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const maxMemory = memoryLimit(reading);
   const shape = widest.dimensions.filter(({ isDropped }) => !isDropped).map(({ count }) => count);
   const names = namesOf(widest);
   const decodingOf = (array: ZarrArray) => ({ ...options, flags: options.flags && hasFlags(array) });

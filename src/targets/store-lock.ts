@@ -12,6 +12,7 @@ import {
 } from "../stores/store.ts";
 import { onThisMachine } from "../stores/store-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { isUuid } from "../util/names.ts";
 import { pause } from "../util/pause.ts";
 import type { Claim } from "./build.ts";
 import { targetFiles } from "./target-files.node.ts";
@@ -358,7 +359,6 @@ function lost(store: Pick<Store, "description">, other: LockRecord | undefined):
 
 /** Size in bytes of the largest lock record. */
 const MAX_LOCK = 64 * 1024;
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Identifies the run that writes at a place. */
 export interface LockRecord extends ProcessRecord {
@@ -415,7 +415,7 @@ async function lockBytes(
  * does not show whose the values beside it are.
  */
 export function isOfRun({ owner, begun, renewed }: LockRecord): boolean {
-  return UUID.test(owner) && [begun, renewed].every((time) => Number.isFinite(Date.parse(time)));
+  return isUuid(owner) && [begun, renewed].every((time) => Number.isFinite(Date.parse(time)));
 }
 
 /** Describes the holder of a lock for messages. */

@@ -2,7 +2,7 @@ import { isKey } from "../stores/key.ts";
 import type { BegunUpload, Journal, UploadedPart, WritableStore } from "../stores/store.ts";
 import { entryEnd, type StoredEntry } from "../stores/zip/zip-records.ts";
 import { isCount } from "../util/numbers.ts";
-import { isObject } from "../util/options.ts";
+import { type Fields, isObject } from "../util/options.ts";
 
 import type { ValueJournal } from "./value-journal.ts";
 
@@ -104,7 +104,7 @@ function parseZipUploadLine(text: string): ZipUploadLine | undefined {
   } catch {
     return undefined;
   }
-  return isObject(line) && isZipUploadLine(line as Fields) ? (line as unknown as ZipUploadLine) : undefined;
+  return isObject(line) && isZipUploadLine(line) ? (line as unknown as ZipUploadLine) : undefined;
 }
 
 function isZipUploadLine({ upload, part, tag, entry, goesOnAfter, ...numbers }: Fields): boolean {
@@ -115,8 +115,6 @@ function isZipUploadLine({ upload, part, tag, entry, goesOnAfter, ...numbers }: 
   const isPlaced = isCount(offset) && isCount(size) && isCount(crc32);
   return typeof entry === "string" && isKey(entry) && isPlaced && typeof follow === "boolean";
 }
-
-type Fields = { readonly [name: string]: unknown };
 
 /** Removes the parts that a run has left, and its journal. */
 export async function removeLeftZip(store: WritableStore, key: string, journal: ValueJournal): Promise<void> {

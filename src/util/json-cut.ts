@@ -1,5 +1,5 @@
 import { ZarrflowError } from "./errors.ts";
-import { type ParseJsonOptions, parseJson } from "./json-parse.ts";
+import { isDigit, type ParseJsonOptions, parseJson, UTF8 } from "./json-parse.ts";
 import type { JsonValue } from "./json-value.ts";
 
 /** Selects values that are not parsed but returned as their text. */
@@ -42,7 +42,6 @@ export function parseJsonCut(bytes: Uint8Array, cut: JsonCut, options: ParseJson
 const MAX_DEPTH = 1000;
 const NULL = new TextEncoder().encode("null");
 const NAMELESS = new TextEncoder().encode('"":null');
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const WORDS = ["true", "false", "null", "NaN", "Infinity", "-Infinity"].map((word) =>
   new TextEncoder().encode(word),
 );
@@ -226,10 +225,6 @@ class JsonCutter {
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
     }
   }
-}
-
-function isDigit(code = 0): boolean {
-  return code >= ZERO && code <= ZERO + 9;
 }
 
 function isHex(code = 0): boolean {

@@ -31,7 +31,7 @@ export interface ParseJsonOptions {
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
+export const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 /** Longer lists are built from pieces of this length, which avoids copying a growing list. */
 const PIECE = 2 ** 13;
 /** Characters available from the start of each token, unless the document ends: more than an error shows. */
@@ -308,7 +308,7 @@ class JsonParser {
  */
 const WINDOW = 2 ** 18;
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+export const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * The text of a document, one window at a time. Strings that are cut from it keep only their window alive, not the
@@ -474,7 +474,7 @@ export function readShortNumber(
   return found;
 }
 
-function isDigit(code: number): boolean {
+export function isDigit(code = 0): boolean {
   return code >= ZERO && code <= ZERO + 9;
 }
 

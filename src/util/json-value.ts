@@ -21,6 +21,12 @@ export interface JsonObject {
   [name: string]: JsonValue;
 }
 
+/** The number that JSON states, if it is finite. */
+export function finiteNumber(value: JsonValue | undefined): number | undefined {
+  const number = value instanceof JsonNumber ? value.valueOf() : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
 /** Sets an own property, whatever its name. */
 export function setMember(object: JsonObject, name: string, value: JsonValue): void {
   if (name === "__proto__") {

@@ -93,6 +93,21 @@ export function grouped(number: number): string {
   return String(number).replace(/(?<=\d)(?=(\d{3})+$)/g, ",");
 }
 
+/** True for a text as `crypto.randomUUID` makes it. */
+export function isUuid(text: string): boolean {
+  return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+}
+
+/** A word of a command line, quoted for a shell if necessary. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuoted(word);
+}
+
+/** Text in single quotes, in a form that bash, zsh and fish accept. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** `1 chunk`, `1,024 chunks`. */
 export function counted(number: number, noun: string): string {
   return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -364,7 +364,10 @@ function kindOf(value: unknown): string {
   return typeof value === "symbol" || value === undefined ? String(value) : JSON.stringify(`${value}`);
 }
 
-export function isObject(value: unknown): value is object {
+/** An object of unknown members. */
+export type Fields = { readonly [name: string]: unknown };
+
+export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 
@@ -387,7 +390,7 @@ export function isRetry(value: unknown): boolean {
 function isV2(value: unknown): boolean {
   if (!isObject(value)) return false;
   return Object.entries(value).every(
-    ([name, one]) => name === "separator" && [".", "/", undefined].includes(one),
+    ([name, one]) => name === "separator" && (one === undefined || one === "." || one === "/"),
   );
 }
 

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/names.ts";
+import { nearestName, shellQuoted } from "../../util/names.ts";
 import { belowPath, joinKey } from "../../util/node-path.ts";
 import { type CommandDefinition, type CommandWords, defineCommand, type Option } from "../parse-arguments.ts";
 
@@ -130,10 +130,10 @@ complete -F _zarrflow zarrflow
 }
 
 function zsh(commands: readonly NamedCommand[]): string {
-  const summaries = commands.map(([name, { summary }]) => `    ${quoted(`${name}:${summary}`)}`);
+  const summaries = commands.map(([name, { summary }]) => `    ${shellQuoted(`${name}:${summary}`)}`);
   const cases = commands.map(([name, { options }]) => {
     const specs = Object.entries(options).map(
-      ([option, table]) => `        ${quoted(zshSpec(option, table))}`,
+      ([option, table]) => `        ${shellQuoted(zshSpec(option, table))}`,
     );
     return `      ${name})\n        _arguments \\\n${specs.join(" \\\n")} \\\n        '*: :${name === "completion" ? "(bash zsh fish)" : "_zarrflow_names"}'\n        ;;`;
   });
@@ -197,7 +197,7 @@ function zshSpec(name: string, option: Option): string {
 function fish(commands: readonly NamedCommand[]): string {
   const first = commands.map(
     ([name, { summary }]) =>
-      `complete -c zarrflow -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
+      `complete -c zarrflow -n __fish_use_subcommand -f -a ${name} -d ${shellQuoted(summary)}`,
   );
   const flags = commands.flatMap(([name, { options }]) =>
     Object.entries(options).map(([option, table]: [string, Option]) => {
@@ -205,21 +205,21 @@ function fish(commands: readonly NamedCommand[]): string {
       const values = offered(table);
       const argument =
         bare !== undefined
-          ? ` -f -a ${quoted(table.choices?.join(" ") ?? "")}`
+          ? ` -f -a ${shellQuoted(table.choices?.join(" ") ?? "")}`
           : values
-            ? ` -x -a ${quoted(values.join(" "))}`
+            ? ` -x -a ${shellQuoted(values.join(" "))}`
             : type === "string"
               ? value?.startsWith("FILE")
                 ? " -r"
                 : " -x"
               : "";
-      return `complete -c zarrflow -n '__fish_seen_subcommand_from ${name}' -l ${option}${argument} -d ${quoted(summary)}`;
+      return `complete -c zarrflow -n '__fish_seen_subcommand_from ${name}' -l ${option}${argument} -d ${shellQuoted(summary)}`;
     }),
   );
   return `# fish completion of zarrflow; load it with: zarrflow completion fish | source
 ${first.join("\n")}
 complete -c zarrflow -n __fish_use_subcommand -f -a help -d 'show help for a command'
-complete -c zarrflow -n '__fish_seen_subcommand_from help' -f -a ${quoted(namesOf(commands))}
+complete -c zarrflow -n '__fish_seen_subcommand_from help' -f -a ${shellQuoted(namesOf(commands))}
 complete -c zarrflow -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c zarrflow -n 'string match -qr "\\.(zarr|zip|ozx)/" -- (commandline -ct)' -f -a '(zarrflow completion names (commandline -ct) 2>/dev/null)'
 ${flags.join("\n")}
@@ -228,9 +228,4 @@ ${flags.join("\n")}
 
 function namesOf(commands: readonly NamedCommand[]): string {
   return [...commands.map(([name]) => name), "help"].join(" ");
-}
-
-/** Text in single quotes, in a form that all three shells accept. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

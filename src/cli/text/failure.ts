@@ -1,7 +1,7 @@
 import { printable, printableLines } from "../../flows/text/format.ts";
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 
-import { counted, grouped } from "../../util/names.ts";
+import { counted, grouped, shellWord } from "../../util/names.ts";
 import { withFlagAlone } from "../../util/options.ts";
 
 import { redact } from "../../util/redact.ts";
@@ -116,11 +116,7 @@ export function resumingCommand(): string {
 
 /** A command as typed in a shell, without credentials. */
 export function commandLine(words: readonly string[]): string {
-  return ["zarrflow", ...withoutSecretFlags(words)].map((word) => quoted(redact(word))).join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return ["zarrflow", ...withoutSecretFlags(words)].map((word) => shellWord(redact(word))).join(" ");
 }
 
 /** The words of a command with `***` for the values of flags that are credentials. */

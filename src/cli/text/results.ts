@@ -7,7 +7,7 @@ import { writeJson } from "../../util/json-write.ts";
 import { counted } from "../../util/names.ts";
 import { formatBytes } from "../../util/units.ts";
 
-interface AppendWords {
+interface ReportWords {
   readonly dryRun: boolean;
   /** Memory of the process, in bytes. */
   readonly peak: number;
@@ -17,7 +17,7 @@ interface AppendWords {
 export function appendText(
   { arrays, equal, seconds, peakBuffers }: AppendReport,
   target: string,
-  { dryRun, peak }: AppendWords,
+  { dryRun, peak }: ReportWords,
 ): string {
   const rows = arrays.map(({ path, dataType, dimensionNames, before, shape, newChunks, rewrittenChunks }) => [
     printable(path || "(array)"),
@@ -66,17 +66,11 @@ function* cellLines({ shape, cellShape, cells = [] }: ArrayTree, label: string):
   }
 }
 
-interface PyramidWords {
-  readonly dryRun: boolean;
-  /** Memory of the process, in bytes. */
-  readonly peak: number;
-}
-
 /** Describes a pyramid that was or would be written: its levels and arrays, and their windows in memory. */
 export function pyramidText(
   { convention, method, spatial, levels, arrays, seconds, peakBuffers, skipped }: PyramidReport,
   target: string,
-  { dryRun, peak }: PyramidWords,
+  { dryRun, peak }: ReportWords,
 ): string {
   if (skipped) return `${printable(target)}: exists and was kept`;
   const scales = levels.map(({ path, scale }) => [

@@ -1,9 +1,8 @@
 import { joinBits, splitBits } from "../kernels/bit-shuffle.ts";
 import type { BlockLayout } from "../kernels/kernel-types.ts";
-import { kernelsOfThread } from "../kernels/kernels.ts";
 import { wordView } from "../kernels/swap-bytes.ts";
 import { rangeInStream, type Span } from "../kernels/wasm-blocks.ts";
-import { wasmShuffle } from "../kernels/wasm-filters.ts";
+import { shuffleKernels } from "../kernels/wasm-filters.ts";
 import { corrupt } from "../limits.ts";
 import {
   type BloscHeader,
@@ -233,8 +232,6 @@ function encodeStreams(
   }
   return t;
 }
-
-const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 /** Larger working buffers are not kept. */
 const MAX_KEPT = 4 * 1024 * 1024;

@@ -1,10 +1,7 @@
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader, encoderSetting } from "../config-reader.ts";
-import { kernelsOfThread } from "../kernels/kernels.ts";
-import { wasmShuffle } from "../kernels/wasm-filters.ts";
+import { shuffleKernels } from "../kernels/wasm-filters.ts";
 import { corrupt, itemsToDecode, itemsToEncode, overrun } from "../limits.ts";
-
-const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 /**
  * `shuffle` of numcodecs: the first bytes of all items of `elementsize` bytes, then all second bytes, and so on.

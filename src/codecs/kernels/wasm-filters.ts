@@ -1,9 +1,13 @@
 import type { DeltaKernels, NumberFormat, ShuffleKernels } from "./kernel-types.ts";
+import { kernelsOfThread } from "./kernels.ts";
 import { codecsIn } from "./wasm-codecs.ts";
 import { isWholeSteps, PIECE, type WasmMemory } from "./wasm-memory.ts";
 
 /** Larger items are shuffled byte by byte, because a piece holds too few of them. */
 const LARGE_ITEM = 64;
+
+/** The shuffle kernels of this thread. */
+export const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 export function wasmShuffle(wasm: WasmMemory): ShuffleKernels {
   return {

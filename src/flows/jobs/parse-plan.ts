@@ -1,4 +1,5 @@
 import { gridShape } from "../../meta/array-metadata.ts";
+import { MAX_RANK } from "../../meta/assert-json.ts";
 import { expandTemplates, type JobTemplate, type NamedJob } from "../../plan/array-jobs.ts";
 import { pathFilter } from "../../plan/key-filter.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -8,6 +9,7 @@ import { assertCountable, boxGrid, lastStage, splitsOf } from "../../plan/task.t
 import { isKey } from "../../stores/key.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-value.ts";
+import { isUuid } from "../../util/names.ts";
 import { isAtOrBelow } from "../../util/node-path.ts";
 import { isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
@@ -232,19 +234,14 @@ function record(members: Readonly<Record<string, Shape>>): Shape {
   return (found, pointer) => {
     if (!isObject(found) || Array.isArray(found)) throw notAPlan("this must be an object", pointer, found);
     for (const [name, shape] of Object.entries(members)) {
-      shape(Object.hasOwn(found, name) ? (found as Fields)[name] : undefined, pointerTo(pointer, name));
+      shape(Object.hasOwn(found, name) ? found[name] : undefined, pointerTo(pointer, name));
     }
   };
 }
 
-type Fields = { readonly [name: string]: unknown };
-
-const MAX_RANK = 64;
 /** Limits of one process on tasks or requests at once, and on threads. No planner exceeds them. */
 const MAX_AT_ONCE = 65_536;
 const MAX_THREADS = 1024;
-
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const count = whole(0);
 const size = whole(1);
@@ -396,7 +393,7 @@ const plan = record({
 /** The shape of a valid plan file. */
 const planFileShape = record({
   format: oneOf(PLAN_FILE_FORMAT),
-  id: value("a UUID", (found) => typeof found === "string" && UUID.test(found)),
+  id: value("a UUID", (found) => typeof found === "string" && isUuid(found)),
   encoders: record({ zarrflow: text, zlib: text }),
   options: record({ ifExists: oneOf("error", "replace"), writeEmptyChunks: flag, fsync: flag }),
   sourceDocuments: list((found, pointer) => {

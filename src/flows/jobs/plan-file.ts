@@ -151,7 +151,7 @@ export const STORED_ABSOLUTE = /^(?:\/|[A-Za-z]:[/\\]|\\\\)/;
 /** True if a value from a file specifies a store that any process can open, without credentials. */
 export function isStoreSpec(value: unknown, depth = 0): value is StoreSpec {
   if (!isObject(value)) return false;
-  const { kind, path, store, key, url, bucket, prefix, retry, ...flags } = value as Fields;
+  const { kind, path, store, key, url, bucket, prefix, retry, ...flags } = value;
   if (retry !== undefined && !isRetry(retry)) return false;
   if (!Object.values(flags).every((flag) => typeof flag === "boolean")) return false;
   if (kind === "directory" || kind === "zip") return typeof path === "string" && isPlainPath(path);
@@ -160,8 +160,6 @@ export function isStoreSpec(value: unknown, depth = 0): value is StoreSpec {
   if (kind !== "s3" || !isText(bucket) || !BUCKET.test(bucket)) return false;
   return prefix === "" || (isText(prefix) && isKey(prefix));
 }
-
-type Fields = { readonly [name: string]: unknown };
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";

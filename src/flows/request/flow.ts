@@ -17,13 +17,12 @@ import { coresAvailable, singleThreadReason } from "../../run/threads/thread-cou
 import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
-import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
+import { memoryLimit } from "../../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { textHash } from "../../util/hash.ts";
 import { belowPath } from "../../util/node-path.ts";
 import { checkedOptions } from "../../util/options.ts";
 import { isMemoryShared } from "../../util/pause.ts";
-import { parseBytes } from "../../util/units.ts";
 import { existingNodes, filterPlan } from "../target/filter-plan.ts";
 import { assertApart, type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { TargetProbe } from "../target/target-probe.ts";
@@ -355,7 +354,7 @@ async function paceOf(
   nodes: readonly ZarrNode[],
   conversions: WantedChanges["conversions"],
 ): Promise<PlanPace> {
-  const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const maxMemory = memoryLimit(options);
   const stores = [root.spec, target.store];
   const chunkBytes = largestChunk(nodes);
   const inFlight = concurrencyOf({ concurrency: options.concurrency, stores, maxMemory, chunkBytes });

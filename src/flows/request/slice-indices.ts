@@ -9,10 +9,9 @@ import {
   type SliceOption,
 } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
-import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
+import { memoryLimit } from "../../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isObject, withoutEffect } from "../../util/options.ts";
-import { parseBytes } from "../../util/units.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { usualConcurrency } from "./store-settings.ts";
 
@@ -45,10 +44,10 @@ export function nearestReason(
 /** Options for looking up labels in arrays of a store. */
 export function lookUpOptions(
   { spec }: ZarrArray | ZarrGroup,
-  { maxMemory = DEFAULT_MAX_MEMORY, concurrency, nearest = false, signal }: SliceReading,
+  { concurrency, nearest = false, signal, ...options }: SliceReading,
 ) {
   return {
-    maxMemory: parseBytes(maxMemory),
+    maxMemory: memoryLimit(options),
     concurrency: usualConcurrency(concurrency, spec),
     nearest,
     signal,

@@ -2,7 +2,7 @@ import { pieceBytesWithin, pieceMemory } from "../../plan/memory.ts";
 import { readInto, readPieces } from "../../run/keys/copy-value.ts";
 import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
-import type { Buffers } from "../../util/bytes.ts";
+import { type Buffers, bytesEqual } from "../../util/bytes.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { builtin, isNode } from "../../util/platform.node.ts";
 
@@ -68,7 +68,7 @@ export function isSameSync(
   if (b.listed.crc32 !== undefined) return hasChecksum(a, b.listed, left);
   const ours = readInto(a.store, a.listed.key, left);
   const theirs = ours && readInto(b.store, b.listed.key, right);
-  return ours !== undefined && theirs !== undefined && equal(ours, theirs);
+  return ours !== undefined && theirs !== undefined && bytesEqual(ours, theirs);
 }
 
 function hasChecksum({ store, listed }: ListedValue, expected: KeyEntry, into: Uint8Array): boolean {
@@ -115,7 +115,7 @@ function sameBytes(a: ListedValue, b: ListedValue, reading: Reading): Promise<bo
     try {
       for await (const bytes of left) {
         const { value } = await right.next();
-        if (value === undefined || !equal(bytes, value)) return false;
+        if (value === undefined || !bytesEqual(bytes, value)) return false;
       }
       return true;
     } finally {
@@ -144,10 +144,4 @@ async function withPieces<T>(
   } finally {
     lease.release();
   }
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }

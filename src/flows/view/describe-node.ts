@@ -9,7 +9,7 @@ import { describeCodec } from "../../meta/describe.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { fromPlain, JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import { finiteNumber, fromPlain, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import { joinKey } from "../../util/node-path.ts";
 import { isDrawn, numberDecoding } from "./read-numbers.ts";
@@ -165,7 +165,7 @@ export async function describeImage(
   const omero = member(ome, "omero");
   const rdefs = isJsonObject(omero) ? member(omero, "rdefs") : undefined;
   const defaults = Object.entries({ t: "defaultT", z: "defaultZ" }).flatMap(([axis, name]) => {
-    const at = isJsonObject(rdefs) ? numberOf(member(rdefs, name)) : undefined;
+    const at = isJsonObject(rdefs) ? finiteNumber(member(rdefs, name)) : undefined;
     return at !== undefined && Number.isInteger(at) ? [[axis, at] as const] : [];
   });
   return {
@@ -204,7 +204,7 @@ function channelOf(channel: JsonObject): ImageChannel {
   const [label, color, active] = ["label", "color", "active"].map((name) => member(channel, name));
   const limits = member(channel, "window");
   const [start, end] = ["start", "end"].map((name) =>
-    isJsonObject(limits) ? numberOf(member(limits, name)) : undefined,
+    isJsonObject(limits) ? finiteNumber(member(limits, name)) : undefined,
   );
   return {
     ...(typeof label === "string" && { label: label.slice(0, 200) }),
@@ -212,9 +212,4 @@ function channelOf(channel: JsonObject): ImageChannel {
     ...(start !== undefined && end !== undefined && start < end && { window: [start, end] }),
     isActive: active !== false,
   };
-}
-
-function numberOf(value: JsonValue | undefined): number | undefined {
-  const number = value instanceof JsonNumber ? value.valueOf() : value;
-  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }

@@ -1,4 +1,4 @@
-import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import { finiteNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
 import { isJsonObject, member } from "../assert-json.ts";
 import { type Convention, isArray, withAttributes } from "./convention.ts";
@@ -41,11 +41,13 @@ function grids({ chunkGrid: { chunkShape, innerChunkShape } }: ArrayMetadata): (
 function says(value: JsonValue | undefined, shape: readonly number[], metadata: ArrayMetadata): boolean {
   if (isJsonObject(value)) {
     const names = metadata.dimensionNames ?? [];
-    const sizes = Object.entries(value).map(([name, size]) => [names.indexOf(name), numberOf(size)] as const);
+    const sizes = Object.entries(value).map(
+      ([name, size]) => [names.indexOf(name), finiteNumber(size)] as const,
+    );
     return sizes.length > 0 && sizes.every(([d, size]) => size !== undefined && shape[d] === size);
   }
   const list = Array.isArray(value) ? value : [value ?? null];
-  return list.length === shape.length && list.every((size, d) => numberOf(size) === shape[d]);
+  return list.length === shape.length && list.every((size, d) => finiteNumber(size) === shape[d]);
 }
 
 function stated(value: JsonValue | undefined, shape: readonly number[], metadata: ArrayMetadata): JsonValue {
@@ -56,9 +58,4 @@ function stated(value: JsonValue | undefined, shape: readonly number[], metadata
     );
   }
   return Array.isArray(value) ? [...shape] : (shape[0] ?? null);
-}
-
-function numberOf(value: JsonValue): number | undefined {
-  const number = value instanceof JsonNumber ? value.valueOf() : value;
-  return typeof number === "number" ? number : undefined;
 }

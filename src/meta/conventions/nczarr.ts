@@ -1,4 +1,4 @@
-import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import { finiteNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import { joinKey, lastName } from "../../util/node-path.ts";
 import { type ArrayMetadata, gridShape, type NodeMetadata, type Original } from "../array-metadata.ts";
 import { isJsonObject, member } from "../assert-json.ts";
@@ -145,7 +145,7 @@ class References {
     let isSame = true;
     for (const [name, value] of Object.entries(dimensions)) {
       const { length, others } = this.#dimensions.get(joinKey(group, name)) ?? {};
-      const size = isJsonObject(value) ? numberOf(member(value, "size")) : numberOf(value);
+      const size = isJsonObject(value) ? finiteNumber(member(value, "size")) : finiteNumber(value);
       sizes[name] = length === undefined || size === length ? value : sized(value, length);
       if (sizes[name] !== value) isSame = false;
       for (const [otherLength, other] of others ?? []) {
@@ -222,11 +222,6 @@ function referencesIn(metadata: ArrayMetadata): string[] | undefined {
   return Array.isArray(list) && list.every((one) => typeof one === "string")
     ? list.map((one) => (one.startsWith("/") ? one : `/${one}`))
     : undefined;
-}
-
-function numberOf(value: JsonValue | undefined): number | undefined {
-  const number = value instanceof JsonNumber ? value.valueOf() : value;
-  return typeof number === "number" ? number : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { assertWord, integerOf, invalidMetadata, refusal, required, tokenOf } from "../assert-json.ts";
-import type { DataType } from "../data-type.ts";
+import { type DataType, withoutFieldOrders } from "../data-type.ts";
 import {
   attributesOf,
   inDocument,
@@ -149,15 +149,6 @@ function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
 function hasFieldOrders(dataType: DataType): boolean {
   if (dataType.kind !== "struct") return false;
   return dataType.fields.some((field) => field.endian !== undefined || hasFieldOrders(field.dataType));
-}
-
-function withoutFieldOrders(dataType: DataType): DataType {
-  if (dataType.kind !== "struct") return dataType;
-  const fields = dataType.fields.map(({ endian: _, ...field }) => ({
-    ...field,
-    dataType: withoutFieldOrders(field.dataType),
-  }));
-  return { ...dataType, fields };
 }
 
 /**

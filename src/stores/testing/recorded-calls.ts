@@ -1,3 +1,5 @@
+import { isObject } from "../../util/options.ts";
+
 /** Source text of calls, by their results or errors, so that a failed check can name its call. */
 const texts = new WeakMap<object, string>();
 
@@ -65,8 +67,4 @@ export function show(value: unknown): string {
     return isWritten ? [`${name}: ${show(member)}`] : [name];
   });
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

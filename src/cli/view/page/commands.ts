@@ -1,4 +1,5 @@
 import type { Cut } from "../../../flows/view/read-numbers.ts";
+import { shellWord } from "../../../util/names.ts";
 import { el, fill } from "./dom.ts";
 import type { Shown, ShownLevel } from "./shown.ts";
 
@@ -46,12 +47,12 @@ export function sliceEquivalent(
     ? `{ ${taken.map((part) => `${memberName(part.name)}: ${part.code}`).join(", ")} }`
     : `[${parts.map((part) => part.code).join(", ")}]`;
   const flags = [
-    ...(taken.length === 0 ? [] : ["--slice", quoted(line.join(","))]),
+    ...(taken.length === 0 ? [] : ["--slice", shellWord(line.join(","))]),
     ...(shown.isDecoded ? ["--decode"] : []),
   ];
   return {
     name,
-    command: ["zarrflow slice", quoted(url), ...flags, "--format npy --output part.npy"].join(" "),
+    command: ["zarrflow slice", shellWord(url), ...flags, "--format npy --output part.npy"].join(" "),
     code: [
       'import { slice } from "zarrflow";',
       "",
@@ -66,11 +67,6 @@ export function sliceEquivalent(
 
 function memberName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-}
-
-/** A word of a command line, quoted if necessary. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** A panel of commands and code to copy. */

@@ -1,6 +1,7 @@
 import type { ViewedArray, ViewedNode } from "../../../flows/view/describe-node.ts";
+import { shellWord } from "../../../util/names.ts";
 import { ChunkPanel } from "./chunk-panel.ts";
-import { CommandPanel, nodeUrl, quoted } from "./commands.ts";
+import { CommandPanel, nodeUrl } from "./commands.ts";
 import { el, fill } from "./dom.ts";
 import { Explorer } from "./explorer.ts";
 import { getJson, Latest } from "./requests.ts";
@@ -112,7 +113,7 @@ class View {
         const node = await getJson<ViewedNode>("node", { path }, signal);
         const { array } = node;
         const shown = shownOf(path, node);
-        const at = quoted(nodeUrl(url, path));
+        const at = shellWord(nodeUrl(url, path));
         const metadata = { name: "Metadata", command: `zarrflow ${array ? "info" : "tree"} ${at}` };
         const explorer = shown && new Explorer(shown, url, metadata);
         const chunks = array && new ChunkPanel(path, array);

@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { finiteNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
 import { isJsonObject, member } from "../../assert-json.ts";
 import { OME, omeOf, omeVersion } from "./attributes.ts";
 import { axisOfType, type Multiscale, multiscalesOf } from "./multiscales.ts";
-import { cutTransformations, finiteNumber, type LevelCut } from "./placement.ts";
+import { cutTransformations, type LevelCut } from "./placement.ts";
 
 /** A cut of a level, and the number of items that remain along each dimension. */
 export interface ImageCut extends LevelCut {

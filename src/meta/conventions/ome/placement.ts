@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
-import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
+import { finiteNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
 import { writeJson } from "../../../util/json-write.ts";
 import { isJsonObject, member } from "../../assert-json.ts";
 
@@ -126,12 +126,6 @@ function isOfType(transformation: JsonValue, type: string): boolean {
 
 function isIdentity(transformation: JsonValue): boolean {
   return isOfType(transformation, "identity");
-}
-
-/** Reads a finite number, however it is written. */
-export function finiteNumber(value: JsonValue | undefined): number | undefined {
-  const number = value instanceof JsonNumber ? value.valueOf() : value;
-  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
 function unknownTransformation(found: JsonValue): ZarrflowError {
