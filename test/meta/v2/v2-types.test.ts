@@ -68,16 +68,12 @@ describe("parseNumpyType", () => {
     expect(parseNumpyType(type, "/dtype").dataType).toMatchObject({ size: 13, fields });
   });
 
-  const UNKNOWN =
-    "i4||=i4|<i3|<f1|<f16|<c4|<b2|<z9|<M8|<M8[]|<M8[q]|<m8[0s]|<m8[2147483648s]|<M4[s]|<U0|<O|<i4 |<f8[s]";
-  it.each([...UNKNOWN.split("|"), "|i4", "|U3", "|M8[ns]", "|S0", "|V0"])("does not know %j", (text) =>
+  // test/spec/v2 has those that the specification names
+  it.each("<f1|<c4|<z9|<M8[]|<m8[2147483648s]|<M4[s]|<O|<i4 |<f8[s]".split("|"))("does not know %j", (text) =>
     expect(refusal(() => parseNumpyType(text, "/dtype"))).toBe("unsupported-data-type /dtype"),
   );
 
-  it.each([
-    ...["[]", '[["a"]]', '[["a", "<i4"], ["a", "<i4"]]', '[[1, "<i4"]]', '[["a", "<i4", [0]]]'],
-    ...['[["a", "<i4", [1.5]]]', '["<i4"]', "3", "null", "{}"],
-  ])("calls %s invalid", (text) =>
+  it.each(['[["a", "<i4", [0]]]', '[["a", "<i4", [1.5]]]'])("calls %s invalid", (text) =>
     expect(refusal(() => parseNumpyType(json(text), "/dtype"))).toBe("invalid-metadata /dtype"),
   );
 
@@ -176,18 +172,9 @@ describe("fill values of v2", () => {
   ])("%s takes %s too, as %s", (type, text, expected) => expect(hex(parse(type, json(text)))).toBe(expected));
 
   it.each([
-    ["<i4", "1.5", "1099511627776", "NaN", '"NaN"', '"abc"', "true", "1e999999999"],
-    ["|u1", "-1"],
-    ["<u8", "18446744073709551616"],
-    ["<f4", '"nan"', "[1]", "true"],
-    ["|b1", "2", '"true"'],
-    ["<c8", "1", "[1]", "[1, 2, 3]"],
-    ["<M8[s]", '"2020-01-01"', "0.5"],
-    ["|S4", '"!!!!"'],
-    ["|S2", '"AAAA"', "1"],
-    ["|V4", '"AAA="'],
-    ["<U1", '"ab"', "1"],
-    [STRUCT, '"AAAA"', "{}"],
+    ["<i4", '"NaN"', "1e999999999"],
+    ["<c8", "[1, 2, 3]"],
+    ["<M8[s]", "0.5"],
     ["string", "1", '"\\ud800"'],
     ["binary", '"a"'],
   ])("%s refuses %s ...", (type, ...texts) => {
@@ -201,10 +188,6 @@ describe("fill values of v2", () => {
 
   it("takes the number 0 of bytes of varying length for none: readers give it as it is", () => {
     expect(parse("binary", json("0"))).toBeNull();
-  });
-
-  it("names the part of a complex number that is wrong", () => {
-    expect(failure(() => parse("<c8", [1, "x"])).details.pointer).toBe("/fill_value/1");
   });
 
   it("has no form for NaN payloads and for text that is not Unicode", () => {

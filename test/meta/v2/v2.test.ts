@@ -60,12 +60,6 @@ describe("the examples of the specification", () => {
     expect(Object.keys(JSON.parse(zattrs ?? ""))).toEqual(["bar", "baz", "foo"]);
   });
 
-  it("writes the group of V2-91 in 24 bytes", () => {
-    const documents = writeWith(v2, { kind: "group", attributes: {} });
-    expect(documents).toEqual({ ".zgroup": '{\n    "zarr_format": 2\n}' });
-    expect(documents[".zgroup"]).toHaveLength(24);
-  });
-
   it("reads the array of V2-92, and writes it sorted", () => {
     const document = `{
       "zarr_format": 2, "shape": [10000, 10000], "chunks": [1000, 1000], "dtype": "<f8",
@@ -160,8 +154,7 @@ describe("what a v2 node says", () => {
 
   it("takes the array where both documents are, with a finding", () => {
     const node = parseWith(v2, { ".zarray": ZARRAY, ".zgroup": { zarr_format: 2 } });
-    expect(node?.metadata.kind).toBe("array");
-    expect(node?.findings).toHaveLength(1);
+    expect([node?.metadata.kind, node?.findings.length]).toEqual(["array", 1]);
   });
 
   it("reads the last of equal names, and `__proto__` as an attribute", () => {
@@ -384,34 +377,19 @@ it("refuses to leave the root", () => {
   expect(failure(() => layoutV2("foo/../bar")).code).toBe("path-not-allowed");
 });
 
+// test/spec/v2 has the errors that the specification asks for
 describe("errors", () => {
   it.each<[string, string, ...object[]]>([
-    ["invalid-metadata", "/zarr_format", { zarr_format: undefined }, { zarr_format: "2" }],
-    ["unsupported-format", "/zarr_format", { zarr_format: 3 }, { zarr_format: 9 }],
-    ["invalid-metadata", "/shape", { shape: undefined }, { shape: "20" }, { shape: null }],
-    ["invalid-metadata", "/shape/0", { shape: [-1, 30] }, { shape: [2 ** 60, 30] }],
-    ["invalid-metadata", "/shape/1", { shape: [20, 1.5] }],
-    ["invalid-metadata", "/chunks", { chunks: undefined }, { chunks: null }, { chunks: [10] }],
+    ["invalid-metadata", "/shape", { shape: null }],
+    ["invalid-metadata", "/shape/0", { shape: [2 ** 60, 30] }],
     ["invalid-metadata", "/chunks", { chunks: [10, 10, 10] }],
-    ["invalid-metadata", "/chunks/1", { chunks: [10, 0] }],
-    ["invalid-metadata", "/chunks/0", { chunks: [-1, 10] }, { chunks: [2.5, 10] }],
-    ["invalid-metadata", "/dtype", { dtype: undefined }, { dtype: 4 }],
-    ["unsupported-data-type", "/dtype", { dtype: "i4" }],
+    ["invalid-metadata", "/chunks/0", { chunks: [-1, 10] }],
     ["resource-limit", "/dtype", { dtype: "|S1099511627776" }],
-    ["invalid-metadata", "/compressor", { compressor: undefined }, { compressor: "zlib" }],
-    ["invalid-metadata", "/compressor/id", { compressor: { level: 1 } }, { compressor: { id: 1 } }],
+    ["invalid-metadata", "/compressor/id", { compressor: { id: 1 } }],
     ["unsupported-codec", "/compressor/id", { compressor: { id: "sharding_indexed" } }],
-    ["unsupported-codec", "/compressor/id", { compressor: { id: "pickle" } }],
-    ["invalid-metadata", "/filters", { filters: {} }, { dtype: "|O" }],
-    ["invalid-metadata", "/filters", { dtype: "|O", filters: [{ id: "delta" }] }],
     ["invalid-metadata", "/filters", { dtype: "|O", compressor: { id: "vlen-utf8" } }],
-    ["invalid-metadata", "/filters/0/id", { filters: [{}] }],
     ["invalid-metadata", "/filters/0", { filters: [null] }],
-    ["unsupported-codec", "/filters/1/id", { filters: [{ id: "delta" }, { id: "pickle" }] }],
-    ["invalid-metadata", "/fill_value", { fill_value: undefined }, { fill_value: "abc" }],
-    ["invalid-metadata", "/order", { order: undefined }, { order: "K" }],
-    ["invalid-metadata", "/dimension_separator", { dimension_separator: "-" }],
-    ["invalid-metadata", "/dimension_separator", { dimension_separator: 1 }],
+    ["invalid-metadata", "/fill_value", { fill_value: "abc" }],
   ])("%s at %s: %j ...", (code, pointer, ...wrong) => {
     for (const members of wrong) {
       const error = failure(() => arrayWith(v2, { ".zarray": { ...ZARRAY, ...members } }));
@@ -420,8 +398,6 @@ describe("errors", () => {
   });
 
   it.each([
-    [".zgroup", "{}", "invalid-metadata", "/zarr_format"],
-    [".zgroup", '{"zarr_format": 7}', "unsupported-format", "/zarr_format"],
     [".zgroup", "[]", "invalid-metadata", ""],
     [".zarray", "null", "invalid-metadata", ""],
     [".zarray", "", "invalid-metadata", ""],
@@ -432,14 +408,11 @@ describe("errors", () => {
     expect(error).toMatchObject({ code, details: { path: "a/b", key: `a/b/${key}`, pointer } });
   });
 
-  it.each(["[]", "1", '{"a": 1', "[".repeat(48_000)])(
-    "attributes %j are refused at their own key",
-    (zattrs) => {
-      const error = failure(() => parseWith(v2, { ".zarray": ZARRAY, ".zattrs": zattrs }));
-      expect(["invalid-metadata", "resource-limit"]).toContain(error.code);
-      expect(error.details.key).toBe(".zattrs");
-    },
-  );
+  it.each(['{"a": 1', "[".repeat(48_000)])("attributes %j are refused at their own key", (zattrs) => {
+    const error = failure(() => parseWith(v2, { ".zarray": ZARRAY, ".zattrs": zattrs }));
+    expect(["invalid-metadata", "resource-limit"]).toContain(error.code);
+    expect(error.details.key).toBe(".zattrs");
+  });
 });
 
 describe("what v2 cannot hold", () => {

@@ -28,10 +28,6 @@ describe("documents of the draft", () => {
     return findings;
   }
 
-  function without(name: string): JsonObject {
-    return Object.fromEntries(Object.entries(GOOD).filter(([other]) => other !== name));
-  }
-
   describe("the bootstrap document", () => {
     it("distinguishes the drafts by URI and suffix", () => {
       expect(draftOf(GOOD)).toBe("v3-draft-2019");
@@ -41,37 +37,13 @@ describe("documents of the draft", () => {
     });
 
     it.each([
-      { zarr_format: "https://purl.org/zarr/spec/protocol/core/3.7" },
-      { zarr_format: "http://purl.org/zarr/spec/protocol/core/3.0" },
-      { other: { names: "are ignored" } },
-    ] as JsonObject[])("may say %j", (members) => expect(parse(members)).toEqual([]));
-
-    it("may lack extensions", () => {
-      parseBootstrap(without("extensions"), DRAFT_2019, []);
-    });
-
-    it.each([
-      [{ zarr_format: "https://purl.org/zarr/spec/protocol/core/4.0" }, "unsupported-format", "/zarr_format"],
       [{ zarr_format: "https://example.org/zarr/3.0" }, "unsupported-format", "/zarr_format"],
       [{ zarr_format: 3 }, "invalid-metadata", "/zarr_format"],
+      [{ zarr_format: undefined }, "invalid-metadata", "/zarr_format"],
       [{ metadata_encoding: "application/xml" }, "unsupported-encoding", "/metadata_encoding"],
-      [{ metadata_encoding: 5 }, "invalid-metadata", "/metadata_encoding"],
-      [{ extensions: {} }, "invalid-metadata", "/extensions"],
       [{ extensions: ["x"] }, "invalid-metadata", "/extensions/0"],
-      [{ extensions: [{ must_understand: true }] }, "invalid-metadata", "/extensions/0/extension"],
-      [{ extensions: [{ extension: URI }] }, "invalid-metadata", "/extensions/0/must_understand"],
-      [
-        { extensions: [{ extension: URI, must_understand: "false" }] },
-        "invalid-metadata",
-        "/extensions/0/must_understand",
-      ],
-      [{ metadata_key_suffix: ".xml" }, "unsupported-format", "/metadata_key_suffix"],
     ] as const)("refuses %j", (members, code, pointer) => {
       expect(refusal(() => parse(members as unknown as JsonObject))).toBe(`${code} ${pointer}`);
-    });
-
-    it.each(["zarr_format", "metadata_encoding"])("needs %s", (name) => {
-      expect(refusal(() => parseBootstrap(without(name), DRAFT_2019, []))).toBe(`invalid-metadata /${name}`);
     });
 
     it("is written with the exact URI, and read again", () => {
@@ -121,12 +93,9 @@ describe("data types of the draft", () => {
       );
     });
 
-    it.each(["|i1", "|u1", "|b1", "i4", "<c8", "<c16", "<i16", "float32", "<M8[ns]", "|S5", ""])(
-      "%j is none",
-      (name) => {
-        expect(refusal(() => parse(name))).toBe("unsupported-data-type /data_type");
-      },
-    );
+    it.each(["<c16", "<i16", "float32", ""])("%j is none", (name) => {
+      expect(refusal(() => parse(name))).toBe("unsupported-data-type /data_type");
+    });
   });
 
   describe("extension types", () => {
@@ -144,16 +113,9 @@ describe("data types of the draft", () => {
     });
 
     it.each([
-      [{ ...stated, fallback: null }, "unsupported-data-type", "/data_type"],
       [{ extension: uri, type: { any: 1 } }, "unsupported-data-type", "/data_type"],
-      [{ ...stated, fallback: "<M8[ns]" }, "invalid-metadata", "/data_type/fallback"],
       [{ ...stated, fallback: 8 }, "invalid-metadata", "/data_type/fallback"],
-      [{ extension: uri, fallback: "<i8" }, "invalid-metadata", "/data_type/type"],
-      [{ type: "x", fallback: "<i8" }, "invalid-metadata", "/data_type/extension"],
       [{ extension: 5, type: "x" }, "invalid-metadata", "/data_type/extension"],
-      [7, "invalid-metadata", "/data_type"],
-      [["<i4"], "invalid-metadata", "/data_type"],
-      [null, "invalid-metadata", "/data_type"],
     ] as const)("%j is refused", (json, code, pointer) => {
       const error = failure(() => parse(json as Parameters<typeof parse>[0]));
       expect(error).toMatchObject({ code, details: { pointer } });
@@ -234,12 +196,11 @@ describe("fill values", () => {
   });
 
   it.each([
-    ["|b1", "1", '"true"'],
-    ["<i4", "1.0", "1.5", "1e2", '"0"'],
+    ["|b1", '"true"'],
+    ["<i4", "1.5", '"0"'],
     ["|i1", "128"],
-    ["|u1", "-1"],
     ["<u8", "18446744073709551616"],
-    ["<f4", '"nan"', '"0x7fc00001"', "true"],
+    ["<f4", "true"],
     ["|S2", '""'],
     ["<c8", "[0]"],
   ])("of %s cannot be %s ...", (type, ...texts) => {

@@ -81,29 +81,18 @@ describe("data types of v3", () => {
       }
     });
 
-    const time = (configuration: object) => named("numpy.datetime64", configuration);
     const struct = (...fields: unknown[]) => named("struct", { fields });
     it.each<[string, string, ...unknown[]]>([
       ["unsupported-data-type", "", "int24", "r7", "r0", "constructor", { name: "strings" }],
       ["unsupported-data-type", "", named("string", { x: 1 }), { name: "binary", fallback: "binary" }],
-      ["unsupported-extension", "/configuration/bits", named("int32", { bits: 1 })],
       ["unsupported-extension", "/extra", { name: "int32", extra: 1 }],
       ["invalid-metadata", "", 3],
-      ["invalid-metadata", "/name", {}],
-      ["invalid-metadata", "/must_understand", { name: "int32", must_understand: "no" }],
-      ["invalid-metadata", "/configuration/scale_factor", time({ unit: "s" })],
-      ["invalid-metadata", "/configuration/scale_factor", time({ unit: "s", scale_factor: 2 ** 31 })],
-      ["invalid-metadata", "/configuration/unit", time({ scale_factor: 1 })],
-      ["invalid-metadata", "/configuration/unit", time({ unit: "fortnight", scale_factor: 1 })],
-      ["unsupported-extension", "/configuration/zone", time({ unit: "s", scale_factor: 1, zone: "UTC" })],
-      ["invalid-metadata", "/configuration/length_bytes", named("fixed_length_utf32", { length_bytes: 6 })],
       ["invalid-metadata", "/configuration/length_bytes", named("raw_bytes", { length_bytes: 0 })],
       ["invalid-metadata", "/configuration/length_bytes", named("raw_bytes", {})],
       ["resource-limit", "/configuration/length_bytes", named("raw_bytes", { length_bytes: 2 ** 40 })],
       ["resource-limit", "", "r17179869184"],
       ["invalid-metadata", "/configuration/fields", struct(), named("struct", {})],
       ["invalid-metadata", "/configuration/fields", struct(["a", "int8"], ["a", "int8"])],
-      ["invalid-metadata", "/configuration/fields/0/name", struct({ name: "", data_type: "int8" })],
       ["invalid-metadata", "/configuration/fields/0", struct(["a", "int8", 1])],
       ["unsupported-data-type", "/configuration/fields/0/1", struct(["a", "string"])],
     ])("is %s at %j: %j ...", (code, pointer, ...types) => {
@@ -176,9 +165,7 @@ describe("fill values of v3", () => {
     ["float32", '"0x3F800000"', "0000803f"],
     ["float64", "3", "0000000000000840"],
     ["float16", "0.1", "662e"],
-    ["float16", "65519.99", "ff7b"],
     [TIME, "-9223372036854775808", "0000000000000080"],
-    ["r24", "[1, 2, 255]", "0102ff"],
     ["bytes", "[0, 255]", "00ff"],
     ["bytes", "[]", ""],
     [STRUCT, '"BwAAAAAAAAAAAPi/eHkA"', "07000000000000000000f8bf787900"],
@@ -189,17 +176,10 @@ describe("fill values of v3", () => {
   });
 
   it.each([
-    ["bool", "", "1", "null"],
     ["int32", "", "null", "1.0", "1e2", '"0x00000001"'],
-    ["uint8", "", "300", "-1"],
-    ["uint64", "", "18446744073709551616"],
     ["float32", "", '"0x7fc0"', '"0xzzzzzzzz"', "null", "true"],
-    ["complex64", "", "[1]"],
-    ["complex64", "/1", '[1, "x"]'],
     [TIME, "", "1.0", '"2020"'],
-    [TEXT, "", '"abc"', "0"],
-    ["r24", "", "[1, 2]"],
-    ["r24", "/2", "[1, 2, 256]", "[1, 2, -1]"],
+    ["r24", "/2", "[1, 2, -1]"],
     [RAW, "", '"AAA="'],
     [SHORT, "", '"AAAAAA=="'],
     ["string", "", "null", "0"],

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import { typeAfter } from "../../../src/meta/v3/filters.ts";
 import { layoutV3, v3 } from "../../../src/meta/v3/v3.ts";
-import { arrayWith, failure, hex, lostPointers, named, parseWith, refusal, writeWith } from "../helpers.ts";
+import { arrayWith, failure, hex, lostPointers, named, parseWith, writeWith } from "../helpers.ts";
 import { ARRAY, codecsOf, GROUP, LITTLE, read, written } from "./documents.ts";
 
 describe("reading and writing again", () => {
@@ -164,13 +164,6 @@ describe("what an array says", () => {
     expect(failure(() => arrayWith(v3, { "zarr.json": fill })).details.pointer).toBe("/fill_value");
   });
 
-  it("passes over storage transformers that may be ignored, for reading", () => {
-    const members = { storage_transformers: [{ name: "cache", must_understand: false }] };
-    const node = parseWith(v3, { "zarr.json": { ...ARRAY, ...members } });
-    expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/storage_transformers/0" })]);
-    expect(refusal(() => written(read(members)))).toBe("unsupported-operation /storage_transformers");
-  });
-
   it("reports members that a codec does not have", () => {
     const codecs = [LITTLE, named("gzip", { level: 1, mtime: 0 })];
     const node = parseWith(v3, { "zarr.json": { ...ARRAY, codecs } });
@@ -178,14 +171,10 @@ describe("what an array says", () => {
     expect(codecsOf(read({ codecs }))[1]).toEqual(named("gzip", { level: 1 }));
   });
 
-  it("reports orders of a draft, and consolidated metadata that it passes over", () => {
+  it("reports orders of a draft", () => {
     const codecs = [named("transpose", { order: "F" }), LITTLE];
     expect(parseWith(v3, { "zarr.json": { ...ARRAY, codecs } })?.findings).toMatchObject([
       { pointer: "/codecs/0" },
-    ]);
-    const group = { zarr_format: 3, node_type: "group", consolidated_metadata: { kind: "external" } };
-    expect(parseWith(v3, { "zarr.json": group })?.findings).toMatchObject([
-      { pointer: "/consolidated_metadata/kind" },
     ]);
   });
 });
@@ -355,23 +344,6 @@ describe("shards", () => {
     ]);
   });
 
-  it.each([
-    [{ chunk_shape: [5, 4] }, "/chunk_shape"],
-    [{ chunk_shape: [5] }, "/chunk_shape"],
-    [{ chunk_shape: [0, 3] }, "/chunk_shape/0"],
-    [{ chunk_shape: undefined }, "/chunk_shape"],
-    [{ codecs: undefined }, "/codecs"],
-    [{ codecs: [] }, "/codecs"],
-    [{ index_codecs: undefined }, "/index_codecs"],
-    [{ index_codecs: [LITTLE, named("gzip", { level: 1 })] }, "/index_codecs/1"],
-    [{ index_codecs: ["bytes"] }, "/index_codecs/0/configuration/endian"],
-    [{ index_location: "middle" }, "/index_location"],
-  ])("refuse %j", (members, pointer) => {
-    expect(refusal(() => read({ codecs: [sharding(members)] }))).toBe(
-      `invalid-metadata /codecs/0/configuration${pointer}`,
-    );
-  });
-
   it("may nest, each dividing the one around it", () => {
     const nested = sharding({ codecs: [sharding({ chunk_shape: [1, 3] })] });
     expect(read({ codecs: [nested] }).chunkGrid.innerChunkShape).toEqual([5, 3]);
@@ -423,42 +395,12 @@ describe("variable-size data", () => {
   });
 });
 
+// test/spec/v3-final has the errors that the specification asks for
 describe("errors", () => {
-  const grid = (configuration?: object) => ({ chunk_grid: { name: "regular", configuration } });
   it.each([
-    [{ zarr_format: undefined }, "invalid-metadata", "/zarr_format"],
-    [{ zarr_format: 4 }, "unsupported-format", "/zarr_format"],
-    [{ zarr_format: "3" }, "invalid-metadata", "/zarr_format"],
     [{ zarr_format: "https://purl.org/zarr/spec/protocol/core/3.0" }, "unsupported-format", "/zarr_format"],
-    [{ node_type: undefined }, "invalid-metadata", "/node_type"],
-    [{ node_type: "table" }, "invalid-metadata", "/node_type"],
-    [{ shape: undefined }, "invalid-metadata", "/shape"],
-    [{ shape: [-1, 30] }, "invalid-metadata", "/shape/0"],
-    [{ shape: [1.5, 30] }, "invalid-metadata", "/shape/0"],
-    [{ data_type: undefined }, "invalid-metadata", "/data_type"],
-    [{ data_type: "int24" }, "unsupported-data-type", "/data_type"],
-    [{ chunk_grid: undefined }, "invalid-metadata", "/chunk_grid"],
-    [{ chunk_grid: { name: "hexagonal" } }, "unsupported-extension", "/chunk_grid"],
     [{ chunk_grid: { name: "rectilinear", must_understand: false } }, "unsupported-extension", "/chunk_grid"],
-    [grid(), "invalid-metadata", "/chunk_grid/configuration/chunk_shape"],
-    [grid({ chunk_shape: [10] }), "invalid-metadata", "/chunk_grid/configuration/chunk_shape"],
-    [grid({ chunk_shape: [10, 0] }), "invalid-metadata", "/chunk_grid/configuration/chunk_shape/1"],
-    [grid({ chunk_shape: [10, 15], origin: 0 }), "unsupported-extension", "/chunk_grid/configuration/origin"],
-    [{ chunk_key_encoding: undefined }, "invalid-metadata", "/chunk_key_encoding"],
-    [{ fill_value: undefined }, "invalid-metadata", "/fill_value"],
-    [{ fill_value: null }, "invalid-metadata", "/fill_value"],
-    [{ codecs: undefined }, "invalid-metadata", "/codecs"],
-    [{ codecs: [] }, "invalid-metadata", "/codecs"],
-    [{ codecs: {} }, "invalid-metadata", "/codecs"],
-    [{ codecs: [3] }, "invalid-metadata", "/codecs/0"],
-    [{ codecs: [{}] }, "invalid-metadata", "/codecs/0/name"],
     [{ codecs: [{ name: "bytes", configuration: 3 }] }, "invalid-metadata", "/codecs/0/configuration"],
-    [{ codecs: ["bytes"] }, "invalid-metadata", "/codecs/0/configuration/endian"],
-    [
-      { codecs: [named("bytes", { endian: "middle" })] },
-      "invalid-metadata",
-      "/codecs/0/configuration/endian",
-    ],
     [{ codecs: [LITTLE, named("numcodecs.delta", { dtype: "<i4" })] }, "invalid-metadata", "/codecs"],
     [
       {
@@ -468,15 +410,8 @@ describe("errors", () => {
       "invalid-metadata",
       "/codecs/1/configuration/endian",
     ],
-    [{ attributes: [] }, "invalid-metadata", "/attributes"],
-    [{ dimension_names: ["y"] }, "invalid-metadata", "/dimension_names"],
-    [{ dimension_names: ["y", 1] }, "invalid-metadata", "/dimension_names/1"],
     [{ dimension_names: "yx" }, "invalid-metadata", "/dimension_names"],
-    [{ storage_transformers: {} }, "invalid-metadata", "/storage_transformers"],
     [{ storage_transformers: [{ name: "cache" }] }, "unsupported-extension", "/storage_transformers/0"],
-    [{ strange: { must_understand: true } }, "unsupported-extension", "/strange"],
-    [{ strange: {} }, "unsupported-extension", "/strange"],
-    [{ strange: 1 }, "unsupported-extension", "/strange"],
     [{ strange: null }, "unsupported-extension", "/strange"],
   ])("%j is %s at %s", (members, code, pointer) => {
     const error = failure(() => read(members));
@@ -500,7 +435,6 @@ describe("errors", () => {
     expect(group({ attributes: 1 })).toMatchObject({
       details: { path: "g", key: "g/zarr.json", pointer: "/attributes" },
     });
-    expect(group({ strange: 1 }).code).toBe("unsupported-extension");
     const extended = { ...GROUP, ext: { must_understand: false } };
     const node = parseWith(v3, { "zarr.json": extended });
     expect(node && written(node.metadata)).toEqual(extended);
