@@ -26,6 +26,15 @@ const JOB_THREAD = "bullmq/thread";
 /** What the command says of itself needs nothing else. */
 const ITSELF = ["util/package-version.node", "cli/command-list", "cli/text/help"];
 
+/** What slices of the command load that no page does: apart from what other runs load, since they are over at once. */
+const SLICES = [
+  "cli/dispatch",
+  "cli/commands/slice",
+  "tables/slice-format",
+  "stores/directory",
+  ...["option-effects", "node-findings"].map((name) => `flows/request/${name}`),
+];
+
 /** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [
   "cli/dispatch",
@@ -214,6 +223,8 @@ export async function bundle() {
     const idsOf = (name) => [...onUse].filter((id) => subjectOf(id) === name);
     return Object.fromEntries(subjects.map(([name]) => [name, importedBy(idsOf(name), graph)]));
   });
+  const ofSlices = lazily((graph) => importedBy(SLICES.map(sourceOf), graph));
+  const ofSlicesOfWeb = lazily((graph) => new Set([...ofSlices(graph)].filter((id) => ofWeb(graph).has(id))));
   const ofRuns = lazily((graph) => {
     const found = importedBy(RUNS.map(sourceOf), graph);
     for (const entry of THREADS) found.delete(sourceOf(entry));
@@ -246,6 +257,8 @@ export async function bundle() {
           ...Object.fromEntries(
             Object.keys(READS_ON_USE).map((name) => [name, (graph) => ofReadsOnUse(graph)[name]]),
           ),
+          sliced: ofSlicesOfWeb,
+          slices: ofSlices,
           run: ofRunsOfWeb,
           files: ofRuns,
         }).map(([file, of], i, all) => ({

@@ -3,6 +3,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdir, open, readFile, truncate } from "node:fs/promises";
 import { createServer } from "node:http";
+import nodeModule from "node:module";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -100,6 +101,21 @@ describe("version and help", () => {
     expect(help).toContain("zarrflow copy era5.zarr era5.zarr.zip");
     await refusal(3, "info -- --help");
   });
+});
+
+describe("compiled code", () => {
+  it.each(["caches", "caches/", "not/absolute", ""])(
+    "is kept in the user's folder of caches, where Node can (XDG_CACHE_HOME=%s)",
+    async (name) => {
+      const { cwd, at, names } = await shell({ "a.zarr": small });
+      const [folder, home] = name.startsWith("caches") ? [at(name), ""] : [name, at("caches")];
+      const env = { ...process.env, XDG_CACHE_HOME: folder, HOME: home, NODE_COMPILE_CACHE: "" };
+      const ended = spawnSync(process.execPath, [command, "info", "a.zarr"], { cwd, env, encoding: "utf8" });
+      expect(ended).toMatchObject({ status: 0, stderr: "" });
+      const isKept = "enableCompileCache" in nodeModule && name !== "not/absolute";
+      expect(await names()).toEqual(isKept ? ["a.zarr", "caches"] : ["a.zarr"]);
+    },
+  );
 });
 
 /** An array whose rechunk has many tasks, or one larger than what a pipe holds. */
