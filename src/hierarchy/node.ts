@@ -4,10 +4,11 @@ import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
 import {
   type DataTypeName,
   type DataTypeQuery,
+  describeDataType,
   meetsQuery,
   type NameOfQuery,
 } from "../meta/data-type-name.ts";
-import { describeDataType } from "../meta/describe.ts";
+
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { CONVERT_VALUES, withinShards } from "../meta/shards.ts";

@@ -1,4 +1,4 @@
-import { FORMAT_OPTIONS } from "../meta/format-on-use.ts";
+import { FORMAT_OPTIONS } from "../meta/detect.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { type Pace, paceOf } from "../stores/with/rate-limit.ts";

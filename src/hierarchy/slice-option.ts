@@ -1,7 +1,7 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { packingOf } from "../meta/conventions/cf/packing.ts";
 import type { DataType } from "../meta/data-type.ts";
-import { describeDataType } from "../meta/describe.ts";
+import { describeDataType } from "../meta/data-type-name.ts";
 import { dimensionNamed } from "../meta/dimension-names.ts";
 import { isReal } from "../meta/number-kinds.ts";
 import type { Selection, Shift } from "../streams/selection.ts";

@@ -2,7 +2,6 @@ import { type PlainCode, ZarrflowError } from "../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
 import { parseInteger } from "../util/numbers.ts";
-import { MAX_ITEM_SIZE } from "./data-type.ts";
 
 /** Returns the error for a value that violates its format. */
 export function invalidMetadata(pointer: string, reason: string, value?: JsonValue): ZarrflowError {
@@ -142,16 +141,6 @@ export function assertChunkShape(value: JsonValue, shape: readonly number[], poi
 /** True if a chunk length is 0. Along an empty dimension it is read and written as 1. */
 export function hasZero(chunkShape: JsonValue | undefined): boolean {
   return Array.isArray(chunkShape) && chunkShape.some((length) => integerOf(length) === 0n);
-}
-
-/** @throws `resource-limit` if an element exceeds the largest size. */
-export function assertItemSize(size: number, pointer: string): void {
-  if (size <= MAX_ITEM_SIZE) return;
-  throw new ZarrflowError("resource-limit", "an element is too large", {
-    pointer,
-    expected: `at most ${MAX_ITEM_SIZE} bytes`,
-    found: size,
-  });
 }
 
 /** The first name that occurs in a list a second time. */

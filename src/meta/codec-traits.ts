@@ -1,5 +1,5 @@
 import { codecNamed } from "../codecs/catalog.ts";
-import { type CostClass, slowestOf } from "../codecs/descriptor.ts";
+import { type CostClass, describeSettings, slowestOf } from "../codecs/descriptor.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
@@ -49,4 +49,13 @@ export function costClassOf({ name, configuration }: CodecConfig): CostClass {
 export function decodesParts([, compressor, ...others]: readonly CodecConfig[]): boolean {
   if (compressor === undefined || others.length > 0) return false;
   return codecNamed(compressor.name)?.decodesParts?.(compressor.configuration) ?? false;
+}
+
+/** Formats a codec for people: `blosc(lz4, 5, shuffle)`, `delta(dtype=<i4)`, `crc32c`. */
+export function describeCodec({ name, configuration }: CodecConfig): string {
+  const { describe = describeSettings, nested } = codecNamed(name) ?? {};
+  const words = describe(configuration);
+  const inner = nested === undefined ? [] : innerCodecs(configuration[nested]).map(describeCodec);
+  const all = [words, inner.join(" + ")].filter(Boolean).join(", ");
+  return all === "" ? name : `${name}(${all})`;
 }

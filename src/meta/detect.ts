@@ -1,9 +1,12 @@
 import { parseJsonCut } from "../util/json-cut.ts";
+import type { JsonObject } from "../util/json-value.ts";
 import { joinKey } from "../util/node-path.ts";
+import type { OptionNames } from "../util/options.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
-import { isJsonObject } from "./assert-json.ts";
-import type { Documents, Finding } from "./format.ts";
-import { draftOf } from "./v3-draft/draft-of.ts";
+import { isJsonObject, member } from "./assert-json.ts";
+import type { Documents, Finding, FormatDefinition } from "./format.ts";
+import type { FormatOptions } from "./formats.ts";
+import { v3 } from "./v3/v3.ts";
 
 /** Document names that identify the formats, in order of precedence. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
@@ -58,3 +61,20 @@ function tryParse(bytes: Uint8Array) {
     return undefined;
   }
 }
+
+/** The draft that wrote a `zarr.json`, from the form of its `zarr_format`; undefined for v3 itself. */
+export function draftOf(document: JsonObject): ZarrFormat | undefined {
+  const format = member(document, "zarr_format");
+  if (typeof format !== "string" || !/^https?:/.test(format)) return undefined;
+  return Object.hasOwn(document, "metadata_key_suffix") ? "v3-draft-2020" : "v3-draft-2019";
+}
+
+/** Like `formatNamed`, but loads formats before v3 only when one of their nodes is read. */
+export async function formatOnUse(name: ZarrFormat, options: FormatOptions = {}): Promise<FormatDefinition> {
+  if (name === "v3") return v3;
+  const { formatNamed } = await import("./formats.ts");
+  return formatNamed(name, options);
+}
+
+/** Names of the options for reading documents. */
+export const FORMAT_OPTIONS: OptionNames<FormatOptions> = { v1Order: true, v2: true, maxMetadata: true };

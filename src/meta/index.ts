@@ -20,11 +20,12 @@ export type {
 } from "./array-metadata.ts";
 export { gridShape } from "./array-metadata.ts";
 export type { CodecText } from "./codec-option.ts";
+export { describeCodec } from "./codec-traits.ts";
 export { consolidate, readConsolidatedV2 } from "./consolidated.ts";
 export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
 export { isFixed } from "./data-type.ts";
+export { describeDataType } from "./data-type-name.ts";
 export type { DataTypeText } from "./data-type-option.ts";
-export { describeCodec, describeDataType } from "./describe.ts";
 export { detectFormat, detectionKeys, hierarchyFormat } from "./detect.ts";
 export type {
   Documents,

@@ -4,14 +4,13 @@ import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
 import { type AskedCodecs, placeInList } from "./codec-option.ts";
 import { compressorsOf } from "./codec-traits.ts";
-import { type DataType, type Endian, type FixedDataType, isFixed } from "./data-type.ts";
+import { type DataType, type Endian, type FixedDataType, hasByteOrder, isFixed } from "./data-type.ts";
+import { describeDataType } from "./data-type-name.ts";
 import { parseDataTypeOption } from "./data-type-option.ts";
-import { describeDataType } from "./describe.ts";
-import { hasByteOrder } from "./element-order.ts";
 import { numberKindOf } from "./number-kinds.ts";
 import { parseNumpyType } from "./v2/data-type.ts";
 import { numpyItemSize, writeNumpyType } from "./v2/numpy-type.ts";
-import { filterTypes, itemType, placeFilter, typeAfter } from "./v3/filters.ts";
+import { filterTypes, itemType, placeFilter, typeAfter } from "./v3/codec.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import type { GridStrategy } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { describeDataType } from "../meta/describe.ts";
+import { describeDataType } from "../meta/data-type-name.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
 import { MAX_LOOKED_AT } from "../streams/read-neighbors.ts";

@@ -1,10 +1,10 @@
 import type { ChunkData, FixedData, VariableData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillItems } from "../codecs/filled-data.ts";
-import { offsetsOf } from "../codecs/items/item-offsets.ts";
 import { copyBox, copyShared, fillBox, heapBox } from "../codecs/kernels/copy-box.ts";
 import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
-import { MAX_CHUNK_SIZE } from "../codecs/limits.ts";
+import { MAX_CHUNK_SIZE, offsetsOf } from "../codecs/limits.ts";
+
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";

@@ -1,7 +1,7 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { type DecodedSliceValues, insideOf, type Slice } from "../hierarchy/slice.ts";
 import { packingOf } from "../meta/conventions/cf/packing.ts";
-import { describeDataType } from "../meta/describe.ts";
+import { describeDataType } from "../meta/data-type-name.ts";
 import { numberKindOf } from "../meta/number-kinds.ts";
 import { type Decoder, decoderOf } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";

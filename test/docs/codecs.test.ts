@@ -5,7 +5,7 @@ import { builtinCodecs, codecNamed, type ObjectCodecName } from "../../src/codec
 import { codecNames } from "../../src/codecs/index.ts";
 import { ZSTD_KERNEL_LEVELS } from "../../src/codecs/kernels/wasm-codecs.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
-import { Losses } from "../../src/meta/losses.ts";
+import { Losses } from "../../src/meta/documents.ts";
 import { parseV2Codec, writeV2Codec } from "../../src/meta/v2/codecs.ts";
 import { parseV3Codec, writeV3Codec } from "../../src/meta/v3/codec.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";

@@ -9,7 +9,7 @@ import {
   walk,
   type ZarrNode,
 } from "../../src/index.ts";
-import { describeDataType } from "../../src/meta/describe.ts";
+import { describeDataType } from "../../src/meta/data-type-name.ts";
 import { parseNumpyType } from "../../src/meta/v2/data-type.ts";
 import { parseV3DataType } from "../../src/meta/v3/data-type.ts";
 import type { JsonValue } from "../../src/util/json-value.ts";

@@ -5,10 +5,9 @@ import { askedCodec, askedCodecs, type CodecText } from "../../src/meta/codec-op
 import { costClassOf } from "../../src/meta/codec-traits.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { parseDataTypeOption } from "../../src/meta/data-type-option.ts";
-import { inMemoryOrder, orderOf, transposesOf } from "../../src/meta/memory-order.ts";
 import { recoded } from "../../src/meta/recode.ts";
-import { byInnermost, wholeShards, withoutShards, withShards } from "../../src/meta/reshard.ts";
-import { withinShards } from "../../src/meta/shards.ts";
+import { byInnermost, wholeShards, withinShards, withoutShards, withShards } from "../../src/meta/shards.ts";
+import { inMemoryOrder, orderOf, transposesOf } from "../../src/meta/v2/codecs.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { named } from "./helpers.ts";
 

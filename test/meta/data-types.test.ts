@@ -1,9 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { DataType, FixedDataType } from "../../src/meta/data-type.ts";
-import { type DataTypeName, type DataTypeQuery, meetsQuery } from "../../src/meta/data-type-name.ts";
+import { describeCodec } from "../../src/meta/codec-traits.ts";
+import {
+  type DataType,
+  type FixedDataType,
+  fieldItems,
+  hasByteOrder,
+  swapElement,
+  swapUnit,
+} from "../../src/meta/data-type.ts";
+import {
+  type DataTypeName,
+  type DataTypeQuery,
+  describeDataType,
+  meetsQuery,
+} from "../../src/meta/data-type-name.ts";
 import { type DataTypeOption, parseDataTypeOption } from "../../src/meta/data-type-option.ts";
-import { describeCodec, describeDataType } from "../../src/meta/describe.ts";
-import { fieldItems, hasByteOrder, swapElement, swapUnit } from "../../src/meta/element-order.ts";
+
 import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
 import { json, named } from "./helpers.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata, ChunkKeyEncoding } from "../../src/meta/array-metadata.ts";
 import { detectFormat, detectionKeys, hierarchyFormat } from "../../src/meta/detect.ts";
+import { Losses } from "../../src/meta/documents.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
-import { Losses } from "../../src/meta/losses.ts";
 import {
   decodeChunkKey,
   encodeChunkKey,

@@ -1,5 +1,4 @@
-import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
-import { swapElement } from "../../meta/element-order.ts";
+import { type FixedDataType, isFixed, swapElement } from "../../meta/data-type.ts";
 import { parseTextFill } from "../../meta/fill-values.ts";
 import { integerRange, numberKindOf } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";

@@ -1,5 +1,4 @@
-import { type Endian, type FixedDataType, isFixed } from "../../meta/data-type.ts";
-import { fieldItems, swapUnit } from "../../meta/element-order.ts";
+import { type Endian, type FixedDataType, fieldItems, isFixed, swapUnit } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import type { ArrayToBytesCodec, CodecFactory } from "../codec.ts";

@@ -1,5 +1,4 @@
-import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
-import { swapElement } from "../../meta/element-order.ts";
+import { type FixedDataType, isFixed, swapElement } from "../../meta/data-type.ts";
 import { writeNumpyType } from "../../meta/v2/numpy-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";

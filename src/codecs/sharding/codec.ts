@@ -5,9 +5,9 @@ import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import type { ChunkData, VariableData } from "../chunk-data.ts";
 import type { ArrayToBytesCodec, ChunkSpec, CodecPipeline, NestingCodecFactory } from "../codec.ts";
 import { fillItems, isFilled } from "../filled-data.ts";
-import { offsetsOf } from "../items/item-offsets.ts";
 import { copyBox } from "../kernels/copy-box.ts";
-import { corrupt, foreignSizeBound, MAX_CHUNK_SIZE, partFailure } from "../limits.ts";
+import { corrupt, foreignSizeBound, MAX_CHUNK_SIZE, offsetsOf, partFailure } from "../limits.ts";
+
 import { type InnerRange, ShardIndex } from "./entries.ts";
 import { type ShardFormat, shardFormat } from "./index-format.ts";
 

@@ -2,10 +2,26 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { builtin } from "../../util/platform.node.ts";
 import type { ZstdKernels } from "../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../kernels/kernels.ts";
-import { wasmZstd } from "../kernels/wasm-zstd.ts";
+import { MAX_MEMORY, type WasmMemory } from "../kernels/wasm-memory.ts";
 import { corrupt, overrun } from "../limits.ts";
 import { type ZstdDecoder, zstdFrames } from "./frames.ts";
 import { zstdLibrary } from "./library.node.ts";
+
+/** Decodes whole frames of zstd. */
+export function wasmZstd(wasm: WasmMemory): ZstdKernels {
+  return {
+    maxSize: MAX_MEMORY,
+
+    decode(frame, target) {
+      const [f = 0, t = 0] = wasm.allocate(frame, target);
+      const from = wasm.copyIn(frame, f);
+      const to = wasm.placeFor(target, t);
+      const size = wasm.exports.zstdDecode(from, from + frame.length, to, to + target.length);
+      if (size > 0) wasm.fetch(target, to, size);
+      return size;
+    },
+  };
+}
 
 /**
  * Chunks of these sizes decode faster with the library; for others, allocating its output buffer costs more than that.

@@ -6,8 +6,7 @@ import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { numberList, numbersInText } from "../../meta/conventions/geo/numbers.ts";
 import { rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
 
-import { omeOf } from "../../meta/conventions/ome/attributes.ts";
-import { axisOfType, multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
+import { axisOfType, multiscalesOf, omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";

@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import type { FillValue } from "../../meta/array-metadata.ts";
+import { describeCodec } from "../../meta/codec-traits.ts";
 import {
   FILL_VALUE_ATTRIBUTE,
   isVariableIn,
@@ -8,7 +9,6 @@ import {
   statedMissing,
 } from "../../meta/conventions/missing-values.ts";
 import { type DataType, sameDataType } from "../../meta/data-type.ts";
-import { describeCodec } from "../../meta/describe.ts";
 import { otherNames } from "../../meta/documents.ts";
 import { itemJson, type ValueDifference } from "../../run/compare-values.ts";
 import type { Store } from "../../stores/store.ts";

@@ -2,16 +2,18 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
 import { isJsonObject, member } from "../../meta/assert-json.ts";
-import { OME, objectsIn, omeVersion, V2_VERSION, V3_VERSION } from "../../meta/conventions/ome/attributes.ts";
 import {
   coordinateSystemOf,
   type Level,
   type Multiscale,
   multiscalesOf,
+  OME,
+  objectsIn,
   statedAxes,
   transformationPaths,
-} from "../../meta/conventions/ome/multiscales.ts";
+} from "../../meta/conventions/ome/attributes.ts";
 import { placementOf, placing } from "../../meta/conventions/ome/placement.ts";
+import { omeVersion, V2_VERSION, V3_VERSION } from "../../meta/conventions/ome/versions.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { joinKey } from "../../util/node-path.ts";

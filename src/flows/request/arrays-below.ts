@@ -4,7 +4,7 @@ import type { OpenSource } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
-import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
+import { axesByArray } from "../../meta/conventions/ome/attributes.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import type { ReadEventOptions } from "../../run/events.ts";
 import type { ZarrflowError } from "../../util/errors.ts";

@@ -4,7 +4,7 @@ import { askedCodecs, type CodecOption } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { isNumber } from "../../meta/number-kinds.ts";
 import { recoded } from "../../meta/recode.ts";
-import { withoutShards, withShards } from "../../meta/reshard.ts";
+import { withoutShards, withShards } from "../../meta/shards.ts";
 import type { KeptChunks } from "../../plan/plan.ts";
 import type { Change, ConvertedReading, SourceNode } from "../../plan/request.ts";
 import type { Selection } from "../../streams/selection.ts";

@@ -1,7 +1,7 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
 import { dimensionMeant, dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
-import { wholeShards } from "../../meta/reshard.ts";
+import { wholeShards } from "../../meta/shards.ts";
 import type { KeptChunks } from "../../plan/plan.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";

@@ -7,9 +7,8 @@ import {
   type SliceOption,
 } from "../../hierarchy/slice-option.ts";
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import { cutImages } from "../../meta/conventions/ome/cut-image.ts";
-import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
-import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
+import { multiscalesOf } from "../../meta/conventions/ome/attributes.ts";
+import { cutImages, type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import { memoryLimit } from "../../streams/byte-budget.ts";
 import type { Selection } from "../../streams/selection.ts";

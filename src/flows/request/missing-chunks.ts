@@ -5,8 +5,8 @@ import {
   type NodeMetadata,
   type ZarrFormat,
 } from "../../meta/array-metadata.ts";
+import { Losses } from "../../meta/documents.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
-import { Losses } from "../../meta/losses.ts";
 import type { Change } from "../../plan/request.ts";
 import type { MissingCount } from "../../plan/strategies.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";

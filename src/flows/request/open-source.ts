@@ -2,7 +2,7 @@ import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/no
 import { closeOpened, isOpenNode, type OpenSource, openWith } from "../../hierarchy/open/open.ts";
 import { isNotKnown, type NodeKind } from "../../hierarchy/open/open-node.ts";
 import type { SourceOptions } from "../../hierarchy/read-options.ts";
-import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
+import { FORMAT_OPTIONS } from "../../meta/detect.ts";
 import { STORE_ACCESS } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";

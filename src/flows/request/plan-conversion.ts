@@ -5,8 +5,8 @@ import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { packingOf } from "../../meta/conventions/cf/packing.ts";
 import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/conventions/missing-values.ts";
 import { sameDataType } from "../../meta/data-type.ts";
+import { describeDataType } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
-import { describeDataType } from "../../meta/describe.ts";
 import { otherNames } from "../../meta/documents.ts";
 import {
   FLOAT64,

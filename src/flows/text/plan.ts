@@ -1,4 +1,4 @@
-import { describeCodec } from "../../meta/describe.ts";
+import { describeCodec } from "../../meta/codec-traits.ts";
 import { CONVERT_VALUES } from "../../meta/shards.ts";
 import type {
   ArrayJob,

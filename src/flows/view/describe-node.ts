@@ -1,11 +1,10 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import { isJsonObject, member } from "../../meta/assert-json.ts";
-import { objectsIn, omeOf } from "../../meta/conventions/ome/attributes.ts";
-import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
+import { describeCodec } from "../../meta/codec-traits.ts";
+import { multiscalesOf, objectsIn, omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { isFixed } from "../../meta/data-type.ts";
-import { describeCodec } from "../../meta/describe.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import { isZarrflowError } from "../../util/errors.ts";

@@ -2,7 +2,7 @@ import type { CodecJson } from "../../codecs/registry.ts";
 import type { CodecConfig } from "../../meta/array-metadata.ts";
 import { type DataType, isFixed } from "../../meta/data-type.ts";
 import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
-import { withoutShards } from "../../meta/reshard.ts";
+import { withoutShards } from "../../meta/shards.ts";
 import { writeV3Codec } from "../../meta/v3/codec.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import { toPlain } from "../../util/json-value.ts";

@@ -21,11 +21,10 @@ import { padBytes, zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../meta/formats.ts";
 import { recoded } from "../../meta/recode.ts";
-import { wholeShards, withShards } from "../../meta/reshard.ts";
+import { wholeShards, withShards } from "../../meta/shards.ts";
 import { objectType, parseV2Codec } from "../../meta/v2/codecs.ts";
-import { parseV3Codec, writeV3Codec } from "../../meta/v3/codec.ts";
+import { parseV3Codec, typeAfter, writeV3Codec } from "../../meta/v3/codec.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
-import { typeAfter } from "../../meta/v3/filters.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain, type JsonObject } from "../../util/json-value.ts";
 import {

@@ -1,7 +1,12 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
-import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
+import {
+  detectFormat,
+  detectionKeys,
+  formatOnUse,
+  HIERARCHY_KEY,
+  hierarchyFormat,
+} from "../../meta/detect.ts";
 import type { Documents, Finding, FormatDefinition, NodeLayout } from "../../meta/format.ts";
-import { formatOnUse } from "../../meta/format-on-use.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { isPageInPlace } from "../../stores/http/http-response.ts";
 import { isNamedAttributes } from "../../stores/key.ts";

@@ -4,7 +4,7 @@ import {
   type Level,
   type Multiscale,
   multiscalesOf,
-} from "../../meta/conventions/ome/multiscales.ts";
+} from "../../meta/conventions/ome/attributes.ts";
 import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";

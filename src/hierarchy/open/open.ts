@@ -1,7 +1,6 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
-import { detectionKeys } from "../../meta/detect.ts";
+import { detectionKeys, FORMAT_OPTIONS } from "../../meta/detect.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";

@@ -2,9 +2,9 @@ import { createPipeline } from "../../codecs/chain/codec-chain.ts";
 import { type ChunkSpec, type CodecPipeline, chunkSpecOf } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { DataType } from "../../meta/data-type.ts";
-import type { DataTypeName } from "../../meta/data-type-name.ts";
+import { type DataTypeName, describeDataType } from "../../meta/data-type-name.ts";
 import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
-import { describeDataType } from "../../meta/describe.ts";
+
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { withConcurrencyLimit } from "../../stores/with/concurrency-limit.ts";

@@ -1,8 +1,7 @@
 import type { ChunkData, FixedData, VariableData } from "../../codecs/chunk-data.ts";
 import { packItems } from "../../codecs/items/packed-items.ts";
-import { type DataType, type Field, type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { type DataType, type Field, type FixedDataType, fieldItems, isFixed } from "../../meta/data-type.ts";
 import type { BytesName, DataTypeName, StructName, TextName, TimeName } from "../../meta/data-type-name.ts";
-import { fieldItems } from "../../meta/element-order.ts";
 import { padBytes, parseStringFill, parseTextFill } from "../../meta/fill-values.ts";
 import {
   integerBytes,

@@ -1,13 +1,12 @@
 import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodeMetadata, ZarrFormat } from "../array-metadata.ts";
-import { discoveryMetadata } from "./acdd.ts";
 import { cellValues } from "./cf/cell-values.ts";
-import { ragged } from "./cf/ragged.ts";
+import { ragged } from "./cf/references.ts";
 import { chunkAttributes } from "./chunk-attributes.ts";
 import type { ChangedNode, Convention, ConventionNode, ConventionNote, GridChange } from "./convention.ts";
+import { discoveryMetadata, stac } from "./discovery.ts";
 import { geoMultiscales } from "./geo/multiscales.ts";
 import { rasters } from "./geo/rasters.ts";
-import { stac } from "./geo/stac.ts";
 import { missingValues } from "./missing-values.ts";
 import { ncZarr } from "./nczarr.ts";
 import { omeZarr } from "./ome/ome.ts";

@@ -3,7 +3,7 @@ import { folderOf, joinKey } from "../../util/node-path.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
 import { type ChangedArray, type ChangedNode, isArray } from "./convention.ts";
 import { arraysDescribedBy, axisChange, isSameAxis, parentIs } from "./geo/raster-change.ts";
-import { multiscalesOf } from "./ome/multiscales.ts";
+import { multiscalesOf } from "./ome/attributes.ts";
 
 export type DimensionKind = "x" | "y" | "vertical" | "time" | "other";
 

@@ -3,6 +3,7 @@ import { joinKey, lastName } from "../../util/node-path.ts";
 import { type ArrayMetadata, gridShape, type NodeMetadata, type Original } from "../array-metadata.ts";
 import { isJsonObject, member } from "../assert-json.ts";
 import { otherNames } from "../documents.ts";
+import { PREFIX } from "../v2/configuration.ts";
 import {
   type ChangedArray,
   type ChangedNode,
@@ -12,7 +13,6 @@ import {
   isArray,
 } from "./convention.ts";
 import { parentIs } from "./geo/raster-change.ts";
-import { PREFIX } from "./nczarr-shuffle.ts";
 
 /** Names of the NCZarr objects of groups and of arrays, those of newer releases first. */
 const GROUP = ["_nczarr_group", "_NCZARR_GROUP"];

@@ -15,17 +15,16 @@ import {
   tokenOf,
 } from "../assert-json.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
-import { keptNames, otherNames } from "../documents.ts";
+import { keptNames, Losses, otherNames } from "../documents.ts";
 import { writeFloatFill, writeNumber } from "../fill-values.ts";
-import { Losses } from "../losses.ts";
 import { type NumberKind, partsOf } from "../number-kinds.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
-import { noteOtherTypes } from "../v2/array.ts";
 import { parseV2Codecs, writeV2Codecs } from "../v2/codecs.ts";
 import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
 import { parseNumpyType } from "../v2/data-type.ts";
 import { parseFillV2, writeFillV2 } from "../v2/fill-value.ts";
 import { writeNumpyType } from "../v2/numpy-type.ts";
+import { noteOtherTypes } from "../v2/v2.ts";
 
 const NAMES = [
   ...["zarr_format", "shape", "chunks", "dtype", "order", "fill_value"],

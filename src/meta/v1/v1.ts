@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import { normalizePath } from "../../util/node-path.ts";
-import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, CodecConfig, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
-import { inDocument, noteNonFinite, parseDocument } from "../documents.ts";
+import { inDocument, Losses, noteNonFinite, parseDocument } from "../documents.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -13,10 +12,10 @@ import type {
   ParsedNode,
   WriteOptions,
 } from "../format.ts";
-import { Losses } from "../losses.ts";
-import { inMemoryOrder } from "../memory-order.ts";
 import { folderLayout } from "../node-layout.ts";
-import { withoutShards } from "../reshard.ts";
+import { withoutShards } from "../shards.ts";
+import { inMemoryOrder } from "../v2/codecs.ts";
+import { takeDimensionNames, withDimensionNames } from "../v2/v2.ts";
 import { parseV1Array, type V1Order, writeV1Array } from "./array.ts";
 
 /** Zarr v1: an array is `meta`, with attributes in `attrs`, including dimension names. There are no groups. */

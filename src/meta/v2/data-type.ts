@@ -1,15 +1,18 @@
 import type { JsonValue } from "../../util/json-value.ts";
-import { assertInteger, assertItemSize, invalidMetadata, refusal, repeatedName } from "../assert-json.ts";
+import { assertInteger, invalidMetadata, refusal, repeatedName } from "../assert-json.ts";
 import {
+  assertItemSize,
   type DataType,
   type Endian,
   type Field,
   type FixedDataType,
+  hasByteOrder,
   isFixed,
   MAX_TIME_SCALE,
   normalTimeUnit,
+  structSize,
 } from "../data-type.ts";
-import { hasByteOrder, structSize } from "../element-order.ts";
+
 import { NUMBER_KINDS } from "../number-kinds.ts";
 import { TYPE } from "./numpy-type.ts";
 

@@ -3,8 +3,7 @@ import { parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import { assertString, invalidMetadata } from "../assert-json.ts";
-import type { DataType, Endian } from "../data-type.ts";
-import { swapElement } from "../element-order.ts";
+import { type DataType, type Endian, swapElement } from "../data-type.ts";
 import {
   decodeCodePoints,
   padBytes,

@@ -1,6 +1,5 @@
 import type { JsonValue } from "../../util/json-value.ts";
-import { type DataType, type Endian, isFixed } from "../data-type.ts";
-import { hasByteOrder } from "../element-order.ts";
+import { type DataType, type Endian, hasByteOrder, isFixed } from "../data-type.ts";
 import { numberKindOf } from "../number-kinds.ts";
 
 /**

@@ -1,5 +1,6 @@
-import { type JsonObject, type JsonValue, pointerTo } from "../../util/json-value.ts";
-import type { ArrayMetadata } from "../array-metadata.ts";
+import { builtinCodecs } from "../../codecs/catalog.ts";
+import { type JsonObject, type JsonValue, jsonEqual, pointerTo } from "../../util/json-value.ts";
+import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
 import {
   assertInteger,
   assertObject,
@@ -13,17 +14,16 @@ import {
   refusal,
   required,
 } from "../assert-json.ts";
-import { type DataType, isFixed } from "../data-type.ts";
-import { attributesOf, keptNames } from "../documents.ts";
-import { hasByteOrder } from "../element-order.ts";
+import { type DataType, type Endian, hasByteOrder, isFixed } from "../data-type.ts";
+import { attributesOf, keptNames, Losses } from "../documents.ts";
 import { parseNumber, writeNumber } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
-import { Losses } from "../losses.ts";
-import type { MemoryOrder } from "../memory-order.ts";
-import { isNumber } from "../number-kinds.ts";
+import { isNumber, numberKindOf } from "../number-kinds.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
-import { parseDraftCodecs, writeDraftCodecs } from "./codecs.ts";
-import { coreName, parseDraftType, writeDraftType } from "./data-type.ts";
+import { type MemoryOrder, orderOf, transposesOf } from "../v2/codecs.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
+import { parseNumpyType, type StoredType } from "../v2/data-type.ts";
+import { writeNumpyType } from "../v2/numpy-type.ts";
 import { type DraftForm, parseDraftExtensions, unknownExtension } from "./form.ts";
 
 const WORDED = ["shape", "chunk_grid", "chunk_memory_layout", "compressor", "extensions"];
@@ -166,4 +166,177 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
 export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
   if (bytes === null) return null;
   return isNumber(dataType) ? writeNumber(bytes, dataType, {}) : undefined;
+}
+
+/** Compressors, by the last name of their URI. */
+const IDS = builtinCodecs().flatMap(({ aliases }) => aliases.v3Draft ?? []);
+const URI = /^https?:\/\/purl\.org\/zarr\/spec\/codec\/([a-z0-9]+)(?:\/1\.0)?$/;
+const POINTER = "/compressor";
+
+/** The members of a draft's array that define the encoding of a chunk. */
+export interface DraftCoding {
+  readonly order: MemoryOrder;
+  readonly endian: Endian | undefined;
+  /** null without a compressor. */
+  readonly compressor: JsonValue;
+}
+
+/**
+ * Builds the codec list: memory layout, byte order, compressor.
+ *
+ * @throws `unsupported-codec`, `invalid-metadata`.
+ */
+export function parseDraftCodecs(coding: DraftCoding, rank: number, form: DraftForm): CodecConfig[] {
+  const { order, endian, compressor } = coding;
+  const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
+  const codecs = [...transposesOf(order, rank), bytes];
+  return compressor === null ? codecs : [...codecs, parseCompressor(compressor, form)];
+}
+
+function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): CodecConfig {
+  const object = assertObject(json, POINTER);
+  const pointer = pointerTo(POINTER, "codec");
+  const uri = assertString(required(object, "codec", POINTER), pointer);
+  const [, id = ""] = URI.exec(uri) ?? [];
+  if (!IDS.includes(id)) throw refusal("unsupported-codec", pointer, "the codec is not known", uri);
+  const at = pointerTo(POINTER, "configuration");
+  const configuration = canonicalConfiguration(id, assertObject(memberOr(object, "configuration", {}), at));
+  if (id === "gzip") assertLevel(configuration, at);
+  return { name: id, configuration, stated: { zarrFormat, json, pointer } };
+}
+
+/** Checks that the level of gzip, if present, is an integer from 0 to 9. */
+function assertLevel(configuration: JsonObject, at: string): void {
+  const level = member(configuration, "level");
+  if (level === undefined) return;
+  const pointer = pointerTo(at, "level");
+  if (assertInteger(level, 0, pointer) > 9) throw invalidMetadata(pointer, "must be at most 9", level);
+}
+
+/** Writes a codec list as a draft's encoding; reports what the draft cannot represent. */
+export function writeDraftCodecs(
+  codecs: readonly CodecConfig[],
+  rank: number,
+  form: DraftForm,
+  losses: Losses,
+): DraftCoding {
+  const pointerAt = (i: number) => codecs[i]?.stated?.pointer ?? pointerTo("/codecs", i);
+  const toBytes = codecs.findIndex(({ name }) => name === "bytes");
+  const last = codecs.length - 1;
+  codecs.forEach(({ name }, i) => {
+    const fits = i < toBytes ? name === "transpose" : i === toBytes || (i === last && IDS.includes(name));
+    if (!fits) losses.require(pointerAt(i), `the codec \`${name}\` here`);
+  });
+  const order = orderOf(codecs, rank);
+  if (order === undefined) losses.require(pointerAt(0), "an order other than C and F");
+  const compressor = last > toBytes ? codecs[last] : undefined;
+  const endian = codecs[toBytes]?.configuration.endian;
+  return {
+    order: order ?? "C",
+    endian: endian === undefined ? undefined : endian === "big" ? "big" : "little",
+    compressor: compressor ? writeCompressor(compressor, form) : null,
+  };
+}
+
+/** Writes a compressor, keeping its original form in the draft if it still means the same. */
+function writeCompressor(codec: CodecConfig, form: DraftForm): JsonValue {
+  const { name, configuration, stated } = codec;
+  if (stated?.zarrFormat === form.name) {
+    const parsed = parseCompressor(stated.json, form);
+    if (parsed.name === name && jsonEqual(parsed.configuration, configuration)) return stated.json;
+  }
+  return { codec: form.codecUri(name), configuration: numcodecsConfiguration(codec) };
+}
+
+const CORE = /^(?:bool|[iu]1|[<>](?:[iu][248]|f[248]))$/;
+
+/** The extension for times, which readers without it read as integers. */
+const DATETIME = "http://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0";
+
+/**
+ * A data type of a draft. If it is an extension that is read as its fallback, `extension` is the object as written.
+ */
+export interface DraftType extends StoredType {
+  readonly extension?: JsonObject;
+}
+
+/** @throws `unsupported-data-type` if it is not a core type and has no fallback; `invalid-metadata`. */
+export function parseDraftType(
+  json: JsonValue,
+  form: DraftForm,
+  pointer: string,
+  findings: Finding[],
+): DraftType {
+  if (typeof json === "string") {
+    const type = coreType(json);
+    if (type) return type;
+    throw refusal(
+      "unsupported-data-type",
+      pointer,
+      "not a data type in this format",
+      json,
+      "A type is `bool`, `i1`, `u1`, or byte order, kind and size, such as `<f8`.",
+    );
+  }
+  if (!isJsonObject(json))
+    throw invalidMetadata(pointer, "must be a type string or an object of an extension", json);
+  const uri = assertString(required(json, "extension", pointer), pointerTo(pointer, "extension"));
+  const stated = required(json, "type", pointer);
+  const known = knownType(uri, stated, form, pointerTo(pointer, "type"));
+  if (known) return known;
+  const fallback = member(json, "fallback") ?? null;
+  if (fallback === null) {
+    throw refusal(
+      "unsupported-data-type",
+      pointer,
+      "an extension that is not known, without a fallback",
+      uri,
+    );
+  }
+  const type = typeof fallback === "string" ? coreType(fallback) : undefined;
+  if (!type) throw invalidMetadata(pointerTo(pointer, "fallback"), "must be a core data type", fallback);
+  findings.push({ message: `the data type of \`${uri}\` is read as its fallback, \`${fallback}\``, pointer });
+  return { ...type, extension: json };
+}
+
+/** Reads an extension type of the draft's own writers. */
+function knownType(uri: string, json: JsonValue, form: DraftForm, pointer: string): StoredType | undefined {
+  if (![...form.extensionTypes.values()].includes(uri)) return undefined;
+  const type = parseNumpyType(json, pointer);
+  return form.extensionTypes.get(type.dataType.kind) === uri ? type : undefined;
+}
+
+function coreType(name: string): StoredType | undefined {
+  if (!CORE.test(name)) return undefined;
+  if (name === "bool") return parseNumpyType("|b1", "");
+  return parseNumpyType(name.length === 2 ? `|${name}` : name, "");
+}
+
+/**
+ * Writes a data type. A draft without times stores them in an extension, which counts as a loss because other readers
+ * see integers.
+ */
+export function writeDraftType(
+  dataType: DataType,
+  endian: Endian | undefined,
+  form: DraftForm,
+  losses: Losses,
+): JsonValue {
+  const extension = form.extensionTypes.get(dataType.kind);
+  if (extension) return { extension, type: writeNumpyType(dataType, endian), fallback: null };
+  if (dataType.kind === "datetime" || dataType.kind === "timedelta") {
+    losses.add("/data_type", "times, which are read as integers");
+    const type = writeNumpyType(dataType, endian);
+    return { extension: DATETIME, type, fallback: coreName({ kind: "int", size: 8 }, endian) };
+  }
+  const name = coreName(dataType, endian);
+  if (!CORE.test(name))
+    losses.require("/data_type", `the data type \`${numberKindOf(dataType)?.name ?? dataType.kind}\``);
+  return name;
+}
+
+/** The draft's name of a core type; NumPy's name of any other. */
+export function coreName(dataType: DataType, endian: Endian | undefined): string {
+  const name = String(writeNumpyType(dataType, endian));
+  return name === "|b1" ? "bool" : name.replace(/^\|(?=[iu]1$)/, "");
 }

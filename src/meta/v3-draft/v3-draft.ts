@@ -1,7 +1,8 @@
 import { type JsonObject, pointerTo } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { GroupMetadata, NodeMetadata } from "../array-metadata.ts";
-import { attributesOf, inDocument, keptNames, noteNonFinite, parseDocument } from "../documents.ts";
+import { assertString, member, refusal, required } from "../assert-json.ts";
+import { attributesOf, inDocument, keptNames, Losses, noteNonFinite, parseDocument } from "../documents.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -11,12 +12,10 @@ import type {
   ParsedNode,
   WriteOptions,
 } from "../format.ts";
-import { Losses } from "../losses.ts";
-import { inMemoryOrder } from "../memory-order.ts";
-import { withoutShards } from "../reshard.ts";
+import { withoutShards } from "../shards.ts";
+import { inMemoryOrder } from "../v2/codecs.ts";
 import { parseDraftArray, writeDraftArray } from "./array.ts";
-import { parseBootstrap, writeBootstrap } from "./bootstrap.ts";
-import { DRAFT_2019, DRAFT_2020, type DraftForm, parseDraftExtensions } from "./form.ts";
+import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL, parseDraftExtensions } from "./form.ts";
 import { BOOTSTRAP_KEY, layoutDraft } from "./layout.ts";
 
 /**
@@ -108,3 +107,43 @@ function writeGroup({ attributes, extra }: GroupMetadata, { name }: DraftForm, l
 function toBytes(document: JsonObject): Uint8Array {
   return new TextEncoder().encode(writeJson(document, { indent: 4, ascii: true, nonFinite: "null" }));
 }
+
+const SUFFIX = "metadata_key_suffix";
+
+/**
+ * Checks the bootstrap document of a hierarchy; ignores unknown members.
+ *
+ * @throws `invalid-metadata`, `unsupported-format`, `unsupported-encoding`, `unsupported-extension`.
+ */
+export function parseBootstrap(document: JsonObject, form: DraftForm, findings: Finding[]): void {
+  const format = assertString(required(document, "zarr_format"), "/zarr_format");
+  if (!URI.test(format)) {
+    throw refusal(
+      "unsupported-format",
+      "/zarr_format",
+      "not the URI of version 3.x of the core protocol",
+      format,
+    );
+  }
+  const suffix = member(document, SUFFIX) ?? "";
+  if (suffix !== form.suffix) {
+    throw refusal(
+      "unsupported-format",
+      `/${SUFFIX}`,
+      `documents in ${form.name} have another suffix`,
+      suffix,
+    );
+  }
+  const encoding = assertString(required(document, "metadata_encoding"), "/metadata_encoding");
+  if (!form.encodings.includes(encoding)) {
+    throw refusal("unsupported-encoding", "/metadata_encoding", "only JSON documents can be read", encoding);
+  }
+  parseDraftExtensions(document, findings);
+}
+
+/** The bootstrap document of a new hierarchy. */
+export function writeBootstrap({ encodings: [encoding = ""], bootstrap }: DraftForm): JsonObject {
+  return { zarr_format: PROTOCOL, metadata_encoding: encoding, ...bootstrap, extensions: [] };
+}
+
+export const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/;

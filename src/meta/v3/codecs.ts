@@ -12,13 +12,23 @@ import {
   required,
 } from "../assert-json.ts";
 import { makesBytes } from "../codec-traits.ts";
-import { type DataType, isFixed } from "../data-type.ts";
-import { hasByteOrder } from "../element-order.ts";
+import { type DataType, hasByteOrder, isFixed } from "../data-type.ts";
+import type { Losses } from "../documents.ts";
 import { parseExtension, writeExtension } from "../extension.ts";
 import type { Finding } from "../format.ts";
-import type { Losses } from "../losses.ts";
-import { codecPointer, endianOf, parseV3Codec, statedV3Codec, writeV3Codec } from "./codec.ts";
-import { filterTypes, isItemFilter, itemType, placeFilter, typeAfter, writeFilters } from "./filters.ts";
+import {
+  codecPointer,
+  endianOf,
+  filterTypes,
+  isItemFilter,
+  itemType,
+  parseV3Codec,
+  placeFilter,
+  statedV3Codec,
+  typeAfter,
+  writeFilters,
+  writeV3Codec,
+} from "./codec.ts";
 import { type CodecPlace, innerCodecs, offsetSizeOf, parseSharding, transposedShape } from "./sharding.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { type JsonValue, pointerTo } from "../../util/json-value.ts";
 import {
   assertInteger,
-  assertItemSize,
   assertList,
   assertObject,
   assertString,
@@ -12,14 +11,16 @@ import {
   required,
 } from "../assert-json.ts";
 import {
+  assertItemSize,
   type DataType,
   type Field,
   type FixedDataType,
   isFixed,
   MAX_TIME_SCALE,
   normalTimeUnit,
+  structSize,
 } from "../data-type.ts";
-import { structSize } from "../element-order.ts";
+
 import { assertNoOthers, type Extension, parseExtension, writeExtension } from "../extension.ts";
 import { NUMBER_KINDS, numberKindOf } from "../number-kinds.ts";
 

@@ -8,8 +8,7 @@ import {
   member,
   required,
 } from "../assert-json.ts";
-import { type DataType, type Endian, type Field, isFixed } from "../data-type.ts";
-import { swapElement } from "../element-order.ts";
+import { type DataType, type Endian, type Field, isFixed, swapElement } from "../data-type.ts";
 import {
   decodeCodePoints,
   type NumberForm,

@@ -23,7 +23,7 @@ import {
   statedMissing,
 } from "../../meta/conventions/missing-values.ts";
 import type { DataType } from "../../meta/data-type.ts";
-import { describeDataType } from "../../meta/describe.ts";
+import { describeDataType } from "../../meta/data-type-name.ts";
 import {
   isReal,
   numberKindOf,

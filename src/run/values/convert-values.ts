@@ -4,7 +4,7 @@ import { fillData, fillItems } from "../../codecs/filled-data.ts";
 import { roundToEven } from "../../codecs/filters/convert.ts";
 import { numberTypeOf } from "../../codecs/filters/number-array.ts";
 import { copyBox } from "../../codecs/kernels/copy-box.ts";
-import { describeDataType } from "../../meta/describe.ts";
+import { describeDataType } from "../../meta/data-type-name.ts";
 import {
   type NumberDataType,
   type Numbers,

@@ -3,7 +3,7 @@ import { wasmBlocks } from "../../../src/codecs/kernels/wasm-blocks.ts";
 import { wasmLz4, wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-codecs.ts";
 import { wasmDelta, wasmShuffle } from "../../../src/codecs/kernels/wasm-filters.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
-import { wasmZstd } from "../../../src/codecs/kernels/wasm-zstd.ts";
+import { wasmZstd } from "../../../src/codecs/zstd/decoder.ts";
 
 /** All kernels, as if one caller needed them. */
 export function allKernels(wasm: WasmMemory) {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type BytesToBytesCodec, registerCodec } from "../../../src/codecs/index.ts";
 import { create, type NewArray, openArray, slice } from "../../../src/index.ts";
-import { describeCodec } from "../../../src/meta/describe.ts";
+import { describeCodec } from "../../../src/meta/codec-traits.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { keysOf } from "../../support/consume.ts";
 import { codeOf, jsonAt } from "../keys.ts";

@@ -1,12 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { DataType } from "../../../src/meta/data-type.ts";
+import { draftOf } from "../../../src/meta/detect.ts";
+import { Losses } from "../../../src/meta/documents.ts";
 import type { Finding } from "../../../src/meta/format.ts";
-import { Losses } from "../../../src/meta/losses.ts";
 import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
-import { parseDraftFill, writeDraftFill } from "../../../src/meta/v3-draft/array.ts";
-import { parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
-import { parseDraftType, writeDraftType } from "../../../src/meta/v3-draft/data-type.ts";
-import { draftOf } from "../../../src/meta/v3-draft/draft-of.ts";
+import {
+  parseDraftFill,
+  parseDraftType,
+  writeDraftFill,
+  writeDraftType,
+} from "../../../src/meta/v3-draft/array.ts";
 import {
   DRAFT_2019,
   DRAFT_2020,
@@ -15,6 +18,7 @@ import {
   understandExtension,
 } from "../../../src/meta/v3-draft/form.ts";
 import { brokenDraftName, layoutDraft } from "../../../src/meta/v3-draft/layout.ts";
+import { parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/v3-draft.ts";
 import type { JsonObject, JsonValue } from "../../../src/util/json-value.ts";
 import { failure, hex, json, lostPointers, refusal } from "../helpers.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { typeAfter } from "../../../src/meta/v3/filters.ts";
+import { typeAfter } from "../../../src/meta/v3/codec.ts";
 import { layoutV3, v3 } from "../../../src/meta/v3/v3.ts";
 import { arrayWith, failure, hex, lostPointers, named, parseWith, writeWith } from "../helpers.ts";
 import { ARRAY, codecsOf, GROUP, LITTLE, read, written } from "./documents.ts";

@@ -3,7 +3,7 @@ import type { ZarrArray, ZarrNode } from "../../../hierarchy/node.ts";
 import { findNode } from "../../../hierarchy/open/above-on-use.ts";
 import { ancestorsOf, isUnreadableAbove, openNode } from "../../../hierarchy/open/open-node.ts";
 
-import { describeDataType } from "../../../meta/describe.ts";
+import { describeDataType } from "../../../meta/data-type-name.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { isAtOrBelow, joinKey } from "../../../util/node-path.ts";
 import { isCoordinate, type NamedArrays } from "../group-arrays.ts";

@@ -1,5 +1,5 @@
-import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { joinKey } from "../../../util/node-path.ts";
 import { isJsonObject, member } from "../../assert-json.ts";
 
 /**
@@ -65,78 +65,119 @@ function text(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The versions for Zarr v2 and for Zarr v3; they have the same content in different places. */
-export const V2_VERSION = "0.4";
-export const V3_VERSION = "0.5";
-
-/** Hint for versions that a conversion does not change. */
-export const READ_VERSIONS = "OME-Zarr readers require version 0.4 in Zarr v2, and 0.5 or 0.6 in Zarr v3.";
-
-/** The version that describes coordinate systems, for Zarr v3 only. */
-const SYSTEMS_VERSION = "0.6";
-
-/**
- * The version whose vocabulary OME-Zarr metadata use. With coordinate systems it is 0.6, in any draft; without them
- * 0.5 in Zarr v3 and 0.4 in v2.
- *
- * @throws `unsupported-operation` for unknown versions.
- */
-export function omeVersion(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
-  const { version, metadata } = omeOf(attributes) ?? { metadata: attributes };
-  if (version !== undefined && !/^0\.[1-6](?!\d)/.test(version)) {
-    throw new ZarrflowError("unsupported-operation", `OME-Zarr ${version} is not known`, {
-      expected: "0.1 to 0.6",
-      hint: "Copy the whole image, or one of its arrays.",
-    });
-  }
-  const images = objectsIn(member(metadata, "multiscales"));
-  const hasSystems = images.some((image) => member(image, "coordinateSystems") !== undefined);
-  if (version?.startsWith(SYSTEMS_VERSION) || (version === undefined && hasSystems)) return SYSTEMS_VERSION;
-  return metadata === attributes ? V2_VERSION : V3_VERSION;
+/** One image of a group in several resolutions, with its usable metadata. */
+export interface Multiscale {
+  /** The metadata as written. */
+  readonly stated: JsonObject;
+  /** Names of the axes, one per dimension of the arrays; undefined if they are not stated. */
+  readonly axes: readonly string[] | undefined;
+  /** Types of these axes, such as `channel`; undefined for those without. */
+  readonly types: readonly (string | undefined)[];
+  /** The arrays, the largest first. */
+  readonly levels: readonly Level[];
 }
 
-/** Objects that state their version in both. */
-const VERSIONED = ["plate", "well", "image-label", "omero"];
+export interface Level {
+  /** Path below the group. */
+  readonly path: string;
+  /** The transformations of its indices, as written. */
+  readonly transformations: JsonValue | undefined;
+}
 
-/**
- * The version of a group's OME-Zarr metadata that are ordinary attributes: the stated one, or 0.4 if only this
- * version has such objects. Undefined if they may belong to another convention.
- */
-export function versionInV2(attributes: JsonObject): string | undefined {
+/** The implied axes of versions that had no others and stated none. */
+const AXES_OF_5D = ["t", "c", "z", "y", "x"];
+
+/** The multiscale images of a group, in any version; none if it has no usable `multiscales`. */
+export function multiscalesOf(attributes: JsonObject): Multiscale[] {
   const ome = omeOf(attributes);
-  if (ome === undefined || ome.metadata !== attributes) return undefined;
-  const [multiscale = {}] = objectsIn(member(attributes, "multiscales"));
-  const [axis] = objectsIn(member(multiscale, "axes"));
-  if (ome.version !== undefined) return ome.version;
-  if (axis && member(axis, "name") !== undefined) return V2_VERSION;
-  return member(attributes, "bioformats2raw.layout") === undefined ? undefined : V2_VERSION;
+  if (ome === undefined) return [];
+  return objectsIn(member(ome.metadata, "multiscales")).flatMap((multiscale) => {
+    const levels = objectsIn(member(multiscale, "datasets")).flatMap((dataset) => {
+      const path = member(dataset, "path");
+      return typeof path === "string"
+        ? [{ path, transformations: member(dataset, "coordinateTransformations") }]
+        : [];
+    });
+    return levels.length > 0
+      ? [{ stated: multiscale, axes: axesOf(multiscale, ome.version), types: typesOf(multiscale), levels }]
+      : [];
+  });
 }
 
-/** Converts the members of a group to the vocabulary of 0.5; does not add the common version. */
-export function inWordsOfV3(members: JsonObject): JsonObject {
-  return mapMembers(members, V2_VERSION, V3_VERSION, ({ version: _, ...multiscale }) => multiscale);
+function axesOf(multiscale: JsonObject, version: string | undefined): readonly string[] | undefined {
+  const axes = statedAxes(multiscale);
+  if (axes === undefined && (version === "0.1" || version === "0.2")) return AXES_OF_5D;
+  const names = axes?.map((axis) => (isJsonObject(axis) ? member(axis, "name") : axis)) ?? [];
+  const texts = names.filter((name) => typeof name === "string");
+  const areDistinct = texts.length === names.length && new Set(texts).size === texts.length;
+  return axes && areDistinct ? texts : undefined;
 }
 
-/** Converts the members of a group to the vocabulary of 0.4. */
-export function inWordsOfV2(members: JsonObject): JsonObject {
-  return mapMembers(members, V3_VERSION, V2_VERSION, ({ version: _, ...multiscale }) => ({
-    version: V2_VERSION,
-    ...multiscale,
-  }));
+function typesOf(multiscale: JsonObject): (string | undefined)[] {
+  return (statedAxes(multiscale) ?? []).map((axis) => {
+    const type = isJsonObject(axis) ? member(axis, "type") : undefined;
+    return typeof type === "string" ? type : undefined;
+  });
 }
 
-function mapMembers(
-  members: JsonObject,
-  from: string,
-  to: string,
-  multiscale: (image: JsonObject) => JsonObject,
-): JsonObject {
-  const convert = (name: string, value: JsonValue): JsonValue => {
-    if (name === "multiscales" && Array.isArray(value)) {
-      return value.map((image) => (isJsonObject(image) ? multiscale(image) : image));
+/** Axis names that imply a type if none is stated. */
+const USUAL_NAMES = { channel: "c", time: "t" } as const;
+
+/** Index of the channel or time axis; -1 if the image has none. */
+export function axisOfType({ axes = [], types }: Multiscale, type: keyof typeof USUAL_NAMES): number {
+  const stated = types.indexOf(type);
+  return stated >= 0 ? stated : axes.indexOf(USUAL_NAMES[type]);
+}
+
+/**
+ * The axes of an image as written. Since 0.6 these belong to the coordinate system of its levels, or else to the
+ * first one.
+ */
+export function statedAxes(multiscale: JsonObject): readonly JsonValue[] | undefined {
+  const axes = member(multiscale, "axes");
+  if (axes !== undefined) return Array.isArray(axes) ? axes : undefined;
+  const [first, ...others] = objectsIn(member(multiscale, "coordinateSystems"));
+  const name = coordinateSystemOf(multiscale);
+  const named = [first, ...others].find((system) => system && member(system, "name") === name);
+  const own = member(named ?? first ?? {}, "axes");
+  return Array.isArray(own) ? own : undefined;
+}
+
+/** Name of the coordinate system of an image's levels, since 0.6. */
+export function coordinateSystemOf(multiscale: JsonObject): string | undefined {
+  const [dataset = {}] = objectsIn(member(multiscale, "datasets"));
+  const output = member(objectsIn(member(dataset, "coordinateTransformations")).at(-1) ?? {}, "output");
+  const name = isJsonObject(output) ? member(output, "name") : output;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** Paths in transformations of 0.6: arrays that contain their numbers, and images that they connect. */
+export function transformationPaths(transformations: JsonValue | undefined): string[] {
+  return objectsIn(transformations).flatMap((one) => {
+    const inner = ["transformation", "forward", "inverse"].map((name) => member(one, name) ?? null);
+    const places = ["input", "output"].map((name) => member(one, name)).filter(isJsonObject);
+    const paths = [one, ...places].map((place) => member(place, "path") ?? null);
+    const nested = [...inner, ...objectsIn(member(one, "transformations"))];
+    return [...textsIn(paths), ...transformationPaths(nested)];
+  });
+}
+
+interface Node {
+  readonly path: string;
+  readonly metadata: { readonly kind: "array" | "group"; readonly attributes: JsonObject };
+}
+
+/** Names of the axes of all arrays that are levels of an image among the nodes, by path. */
+export function axesByArray(nodes: readonly Node[]): ReadonlyMap<string, readonly string[]> {
+  const axes = new Map<string, readonly string[]>();
+  for (const { path, metadata } of nodes) {
+    if (metadata.kind !== "group") continue;
+    for (const image of multiscalesOf(metadata.attributes)) {
+      for (const level of image.levels) {
+        const array = joinKey(path, level.path);
+        if (image.axes && !axes.has(array)) axes.set(array, image.axes);
+      }
     }
-    const isVersioned = VERSIONED.includes(name) && isJsonObject(value) && member(value, "version") === from;
-    return isVersioned ? { ...value, version: to } : value;
-  };
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, convert(name, value)]));
+  }
+  return axes;
 }

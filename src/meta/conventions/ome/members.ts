@@ -3,8 +3,7 @@ import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { belowPath, folderOf, joinKey } from "../../../util/node-path.ts";
 import { isJsonObject, member } from "../../assert-json.ts";
 import { type ChangedNode, type GridChange, isArray, withAttributes } from "../convention.ts";
-import { OME, objectsIn, omeOf, SCENE, textsIn } from "./attributes.ts";
-import { transformationPaths } from "./multiscales.ts";
+import { OME, objectsIn, omeOf, SCENE, textsIn, transformationPaths } from "./attributes.ts";
 
 /** The nodes below a group that its OME-Zarr metadata refer to. */
 export interface OmeMembers {

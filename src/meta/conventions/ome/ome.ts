@@ -4,19 +4,9 @@ import type { ArrayMetadata, GroupMetadata } from "../../array-metadata.ts";
 import { isJsonObject, member } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
 import type { Convention, ConventionNode, FormatChange } from "../convention.ts";
-import {
-  inWordsOfV2,
-  inWordsOfV3,
-  OME,
-  OME_NAMES,
-  READ_VERSIONS,
-  textsIn,
-  V2_VERSION,
-  V3_VERSION,
-  versionInV2,
-} from "./attributes.ts";
+import { axesByArray, multiscalesOf, OME, OME_NAMES, textsIn } from "./attributes.ts";
 import { listsOfMembers } from "./members.ts";
-import { axesByArray, multiscalesOf } from "./multiscales.ts";
+import { inWordsOfV2, inWordsOfV3, READ_VERSIONS, V2_VERSION, V3_VERSION, versionInV2 } from "./versions.ts";
 
 /**
  * OME-Zarr: images in several resolutions, their labels, plates and collections, described by attributes of groups.

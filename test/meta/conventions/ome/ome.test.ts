@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ArrayMetadata } from "../../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../../src/meta/conventions/conventions.ts";
-import { axesByArray, multiscalesOf } from "../../../../src/meta/conventions/ome/multiscales.ts";
+import { axesByArray, multiscalesOf } from "../../../../src/meta/conventions/ome/attributes.ts";
 import { omeZarr } from "../../../../src/meta/conventions/ome/ome.ts";
 import { fromPlain, type JsonObject } from "../../../../src/util/json-value.ts";
 
