@@ -36,7 +36,10 @@ export interface Effect {
   readonly with?: readonly string[];
   /** Only without these flags. */
   readonly without?: readonly string[];
-  /** Warns instead of failing: the command does what was asked for anyway, or only previews it. */
+  /**
+   * True if it causes a warning instead of an error, because the command still does what was asked for, or only
+   * previews it.
+   */
   readonly warns?: boolean;
 }
 

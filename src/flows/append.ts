@@ -279,8 +279,8 @@ function inHierarchyAround({ path: root }: ParentHierarchy, path: string): strin
 }
 
 /**
- * New metadata of the arrays, and of the nodes around them that have to follow. Those nodes come first and the
- * coordinate last, since a grown coordinate shows readers that everything is there.
+ * New metadata of the arrays, and of the nodes around them that must change with them. These nodes come first and the
+ * coordinate last, because a grown coordinate signals to readers that the rest is complete.
  */
 async function followingParts(
   parts: readonly GrowingPart[],

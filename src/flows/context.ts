@@ -36,7 +36,7 @@ const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
  * the access to servers. Pass it to each call as `context`; a call's own options override it for that call.
  *
  * A call takes its `maxMemory` from the shared budget, and waits until that much is free. Calls that yield results,
- * such as `digest` or a stream of a slice, hold their part until they end: give other calls that run meanwhile a
+ * such as `digest` or a stream of a slice, hold their part until they end: give calls that run in the meantime a
  * smaller `maxMemory`.
  *
  * @throws `invalid-option`

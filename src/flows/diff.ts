@@ -136,7 +136,7 @@ async function* compareOthers(
   yield* untilAborted(compareOtherKeys(...sides, { maxMemory: memoryLimit(options), signal }), signal);
 }
 
-/** A node and everything below it, by path from there. */
+/** Returns a node and all nodes below it, by their path relative to it. */
 async function nodesOf(root: ZarrNode, { signal }: ReadOptions): Promise<Map<string, AnyNode>> {
   const nodes = new Map<string, AnyNode>([["", root]]);
   if (root.kind === "array") return nodes;

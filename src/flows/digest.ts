@@ -102,7 +102,7 @@ async function arrayDigest(array: ZarrArray, path: string, options: DigestOption
   return toHex(hash.digest());
 }
 
-/** One of several parts of the cells of all arrays, hashed separately. */
+/** A part of the cells of all arrays. Each part is hashed separately. */
 export interface TreePart {
   /** Number of the part, from 1. */
   readonly number: number;

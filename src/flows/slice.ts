@@ -85,7 +85,7 @@ export interface OpenSlice {
   readonly resolved: ResolvedSlice;
   /** The ranges that the selection was resolved from. */
   readonly lookedUp: LookedUp;
-  /** If requested, checks after reading that the array did not change meanwhile. @throws `source-changed` */
+  /** If requested, checks after reading that the array has not changed in the meantime. @throws `source-changed` */
   readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -66,7 +66,7 @@ export function backwards(what: string, path?: string): ZarrflowError {
   });
 }
 
-/** Options for bounds beyond the dimension, and for the name of the array. */
+/** How to treat bounds beyond the dimension, and how to name the array. */
 export interface ResolveOptions {
   /** Rejects bounds beyond the dimension; by default they are clamped to it, as in NumPy. */
   readonly exactBounds?: boolean;

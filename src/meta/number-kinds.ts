@@ -66,7 +66,7 @@ function stored<Items extends TypedArrayConstructor>(Items: Items, name: ViewNam
 
 type ViewName = keyof DataView & `get${string}` extends `get${infer Name}` ? Name : never;
 
-/** Floats of 16 bits, which are read as `Float32Array`, since not every runtime has arrays of them. */
+/** 16-bit floats, which are read as `Float32Array`, because not every runtime has arrays for them. */
 function halfFloats(significand: number, exponent: number) {
   const bits = smallFloats(significand);
   return {

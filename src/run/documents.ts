@@ -109,8 +109,9 @@ const MAX_SYNC_BYTES = 2 ** 20;
 /** Groups keys of documents into waves. A wave can be written once the one before it is complete. */
 function inWaves(keys: readonly string[], { nodeOf }: HierarchyKeys): string[][] {
   const waves: string[][] = [];
-  /** The first wave after every document so far of a node; below, also after those of the nodes below it. */
+  /** By node: the first wave after its documents so far. */
   const afterNode = new Map<string, number>();
+  /** By node: the first wave after its documents and those of the nodes below it so far. */
   const afterTree = new Map<string, number>();
   for (const key of keys) {
     const path = nodeOf(key) ?? "";

@@ -232,7 +232,7 @@ async function fill(
     await unchanged;
     return {};
   }
-  // Check the source first, so that no data are read back in vain.
+  // Check the source first: if it has changed, nothing needs to be read back.
   if (verify !== false) await unchanged;
   const readBack = (target: Store, before?: Verified) =>
     verifyTarget(plan, { source, target, documents, verify, before, budget, buffers, log, signal });

@@ -7,8 +7,8 @@ import { bytesEqual } from "../util/bytes.ts";
 import { joinKey, nearest } from "../util/node-path.ts";
 
 /**
- * Number of arrays that are removed from consolidated metadata one by one. Each removal rewrites it; after that, all
- * arrays go at once.
+ * Number of arrays that are removed from consolidated metadata one by one. Each removal rewrites these metadata, so
+ * after that many, all remaining arrays are removed together.
  */
 const HIDDEN_SINGLY = 16;
 

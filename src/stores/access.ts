@@ -42,7 +42,7 @@ export interface StoreAccess {
   /**
    * Called before each request to a web server or a bucket, retries included. The request starts when it resolves.
    *
-   * @default undefined, requests start at once
+   * @default undefined, requests start immediately
    */
   readonly beforeRequest?: RequestHook | undefined;
   /**

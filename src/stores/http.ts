@@ -45,9 +45,9 @@ const HTTP_OPTIONS: OptionNames<HttpStoreOptions> = {
 };
 
 /**
- * Keys below a URL of any web server, read-only. Parts of values are requested as ranges; from a server without
- * ranges the value is fetched from its start, as far as needed. An unexpected answer is an error, never data.
- * Transient failures are retried.
+ * Keys below a URL of any web server, read-only. Parts of values are requested as ranges; from a server without ranges,
+ * the value is fetched from its start to the end of the part. An unexpected response is an error, never data. Transient
+ * failures are retried.
  *
  * @example
  * ```ts

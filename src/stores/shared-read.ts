@@ -8,8 +8,8 @@ interface Waiter {
 }
 
 /**
- * Reads once for several waiting callers. A caller that aborts is rejected at once. When all have aborted, the
- * read is aborted too, or never started.
+ * Reads once for several waiting callers. The promise of a caller that aborts is rejected immediately. When all have
+ * aborted, the read is aborted too, or never started.
  *
  * @throws the errors of `read`; the reason of the last caller that aborted.
  */

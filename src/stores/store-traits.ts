@@ -3,7 +3,7 @@ import type { Store, StoreSpec } from "./store.ts";
 
 /** Properties of a store that its spec shows before the store is opened. */
 export interface StoreTraits {
-  /** True for files of this machine, which answer at once: concurrent reads gain nothing. */
+  /** True for files of this machine, which respond immediately: concurrent reads gain nothing. */
   readonly isFileBacked: boolean;
   /** True if the store is reached over a network. */
   readonly isRemote: boolean;
@@ -56,8 +56,8 @@ export function writerMemory({ kind }: StoreSpec, expectedSize?: number): number
 const ZIP_PARTS = 4;
 
 /**
- * Returns the bytes that a target holds in memory during its whole build. Only a zip inside another store holds
- * any, for the one writer that it streams into: several parts if they fit in `most` bytes.
+ * Returns the bytes that a target holds in memory during its whole build. Only a zip inside another store holds any:
+ * the parts of the value into which it is streamed, several of them if they fit in `most` bytes.
  */
 export function buildMemory(spec: StoreSpec, expectedSize: number, most: number): number {
   const part = spec.kind === "zip-value" ? writerMemory(spec.store, expectedSize) : 0;

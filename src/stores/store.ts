@@ -138,7 +138,7 @@ export interface Store {
 }
 
 /**
- * Checksums of a store's values. A value that is read whole is checked at once, and one that is read in parts when
+ * Checksums of a store's values. A value that is read whole is checked immediately; a value that is read in parts, when
  * its last part has been read.
  */
 export interface ValueChecks {
@@ -423,7 +423,7 @@ export interface BegunUpload {
 
 /** The state from which an upload continues, and callbacks that record its progress. */
 export interface UploadNotes {
-  /** The upload to continue. Its first parts are kept, as far as the store has them as given here. */
+  /** The upload to continue. Its first parts are kept if the store has them exactly as given here. */
   readonly begun?: BegunUpload | undefined;
   /** Called when an upload has started, before any of its parts is sent. */
   readonly onBegun?: ((id: string) => void) | undefined;
@@ -441,10 +441,7 @@ export interface LeavableUpload {
 
 /** Values that are adjacent in one remote object, such as the entries of a zip in S3. */
 export interface Neighbors {
-  /**
-   * Returns the place of a value in the object, as far as it is known before reading; undefined for a value
-   * elsewhere.
-   */
+  /** Returns the place of a value in the object, as known before it is read; undefined for a value elsewhere. */
   placeOf(key: string): ValuePlace | undefined;
   /**
    * Reads a part of the object in one request. Afterwards `get` takes values that are completely in that part from

@@ -11,8 +11,8 @@ export interface ForEachOptions {
  * Runs `fn` on each item, up to `concurrency` at a time, and resolves when all calls have ended. Items are drawn one by
  * one when they are needed. Use `mapConcurrent` for calls that return results.
  *
- * @throws the first failure, or `aborted`, after the signals of all other calls were aborted and these calls and the
- *   iterator have ended; `invalid-option` for a concurrency below 1.
+ * @throws the first failure, or `aborted`, once all other calls (whose signals are aborted) and the iterator have
+ *   ended; `invalid-option` for a concurrency below 1.
  */
 export async function forEachConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,
@@ -43,7 +43,7 @@ export async function forEachConcurrent<T>(
   };
   const start = (item: T) => {
     const end = new RequestEnd();
-    // Register the call before it starts, because it may abort the signal at once.
+    // Register the call before it starts, because it may abort the signal immediately.
     const ended: Promise<void> = Promise.resolve()
       .then(() => call(item, end))
       .then(() => {

@@ -77,7 +77,7 @@ export function mapConcurrent<I, O>(
       running.delete(settled);
       pass();
     });
-    // Register the call before it starts, because it may abort the signal at once.
+    // Register the call before it starts, because it may abort the signal immediately.
     running.set(settled, controller);
     void call().then(settle);
   };

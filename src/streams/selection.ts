@@ -10,7 +10,9 @@ export interface Selection {
   readonly step: readonly number[];
   /** Shape of the result. */
   readonly shape: readonly number[];
-  /** Length of each cyclic dimension, after which its first item follows again; 0 if it does not wrap around. */
+  /**
+   * Length of each cyclic dimension, whose first item follows its last; 0 for a dimension that does not wrap around.
+   */
   readonly cycle?: readonly number[];
   /** Added to the numbers that are taken; nothing by default. */
   readonly shift?: Shift;

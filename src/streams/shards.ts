@@ -79,7 +79,7 @@ export class Shards implements ShardGrid {
   readonly #kept: ShardIndexes;
   /** Versions of the shards that this reading has read from. */
   readonly #read = new Map<string, string | undefined>();
-  /** Shards whose kept indexes are of an older version. */
+  /** Shards whose kept indexes belong to an older version. */
   readonly #replaced = new Set<string>();
   #format: Promise<ShardFormat> | undefined;
 

@@ -248,7 +248,7 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Removes `folder` and its parents up to `last`, as far as they are empty. */
+/** Removes `folder`, then its parents up to `last`, until one is not empty. */
 async function removeEmptyFolders(folder: string, last: string | undefined): Promise<void> {
   if (last === undefined) return;
   try {

@@ -5,9 +5,9 @@ import { ZarrflowError } from "../util/errors.ts";
 import { checkedLine, wholeLines } from "./journal.ts";
 
 /**
- * Milliseconds between two values, at least. In a long run it is this fraction of the run's time, which limits
- * both the number of values and the work that a kill can lose. The first value is written at once, because it
- * shows whose the values are that follow.
+ * Milliseconds between two values, at least. In a long run it is this fraction of the run's time, which limits both the
+ * number of values and the work that a kill can lose. The first value is written immediately, because it shows whose
+ * the values are that follow.
  */
 const WRITE_AFTER = 5000;
 const PART_OF_RUN = 0.01;

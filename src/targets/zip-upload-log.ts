@@ -27,7 +27,7 @@ export type ZipUploadLine =
 export interface LeftZip {
   /** Absent if no upload was started. */
   readonly upload?: BegunUpload | undefined;
-  /** In order. The last ones may be in parts that are missing. */
+  /** Entries in order. The last ones may be in parts that were not uploaded. */
   readonly entries: readonly StoredEntry[];
 }
 

@@ -175,7 +175,7 @@ export async function takeKey(
   }
 }
 
-/** @throws as `takeKey`, as far as that can be found without writing. */
+/** @throws the errors of `takeKey` that can be found without writing. */
 export async function assertKeyFree(
   store: WritableStore,
   key: string,

@@ -11,7 +11,7 @@ const TURN_MS = 15;
 
 /**
  * Decides when to use blocking storage calls, and when other work should get a turn. For small values, blocking calls
- * take a fifth of the time of non-blocking ones, but only if storage answers at once.
+ * take a fifth of the time of non-blocking ones, but only if storage responds immediately.
  */
 export class BlockingIo {
   /** Milliseconds by which calls exceeded their expected time, less those that they saved. */

@@ -53,7 +53,7 @@ function mixed(word: number): number {
   return (mixing ^ (mixing >>> 16)) >>> 0;
 }
 
-/** A hash of texts in any order: two sums are equal if they received the same texts equally often. */
+/** A hash of texts in any order: two sums are equal if the same texts were added to them, each as often. */
 export class TextHashSum {
   readonly #words = new Uint32Array(3);
   #count = 0;

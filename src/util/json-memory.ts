@@ -71,7 +71,7 @@ export class JsonMemory {
     this.#left = limit;
   }
 
-  /** Notes that further strings are cut from a text of so many bytes. */
+  /** Notes that the strings that follow are cut from a text of `bytes` bytes. */
   window(bytes: number): void {
     this.#window = bytes;
   }

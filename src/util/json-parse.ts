@@ -34,7 +34,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 export const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 /** Longer lists are built from pieces of this length, which avoids copying a growing list. */
 const PIECE = 2 ** 13;
-/** Characters available from the start of each token, unless the document ends: more than an error shows. */
+/** Characters that are available from the start of each token, unless the document ends there. Errors show fewer. */
 const AHEAD = 64;
 /** Characters of the longest escape. */
 const MAX_ESCAPE = 6;

@@ -1,6 +1,6 @@
 import { abortError, onAbort, throwIfAborted } from "./abort.ts";
 
-/** Waits so many milliseconds. @throws `aborted` if the signal is aborted. */
+/** Waits for a number of milliseconds. @throws `aborted` if the signal is aborted. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     throwIfAborted(signal);

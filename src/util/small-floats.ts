@@ -5,7 +5,7 @@ export interface FloatBits {
   readonly fromBits: (bits: number) => number;
 }
 
-/** Converts the floats of 16 bits in `bytes`. */
+/** Converts the 16-bit floats in `bytes`. */
 export function readSmallFloats(bytes: Uint8Array, { fromBits }: FloatBits): Float32Array<ArrayBuffer> {
   const { buffer, byteOffset } = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
   const bits = new Uint16Array(buffer, byteOffset, bytes.byteLength >> 1);
@@ -14,13 +14,15 @@ export function readSmallFloats(bytes: Uint8Array, { fromBits }: FloatBits): Flo
   return floats;
 }
 
-/** Writes as many floats to `bytes`, which begin at an even offset of their buffer. */
+/** Fills `bytes`, which begin at an even offset of their buffer, with as many floats. */
 export function writeSmallFloats(floats: ArrayLike<number>, bytes: Uint8Array, { toBits }: FloatBits): void {
   const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 1);
   for (let i = 0; i < bits.length; i++) bits[i] = toBits(floats[i] as number);
 }
 
-/** The format of floats of 16 bits with `significand` explicit bits of the significand, in the manner of IEEE 754. */
+/**
+ * The format of 16-bit floats with `significand` explicit bits of the significand, as IEEE 754 defines such formats.
+ */
 export function smallFloats(significand: number): FloatBits {
   const unit = 2 ** significand;
   const infinity = 0x8000 - unit;

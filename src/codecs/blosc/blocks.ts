@@ -111,7 +111,7 @@ function streamsEnd(
   return s;
 }
 
-/** Decodes the streams of a block as far as its `wanted` bytes need. A stream of full length is stored uncompressed. */
+/** Decodes those streams of a block that its `wanted` bytes need. A stream of full length is stored uncompressed. */
 function decodeStreams(
   source: Uint8Array,
   layout: BlockLayout,

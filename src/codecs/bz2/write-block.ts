@@ -84,7 +84,7 @@ export interface TableChoice {
 const ROUNDS = 4;
 /** Initial cost of a symbol in a table that was not made for it. */
 const FOREIGN_LENGTH = 15;
-/** The costs of three tables are summed in one number; a group costs less than 2^10 bits. */
+/** Bits per sum: one number holds the costs for three tables, and a group costs less than 2^10 bits. */
 const SUM_BITS = 10;
 const SUM_MASK = (1 << SUM_BITS) - 1;
 

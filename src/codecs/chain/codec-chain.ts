@@ -80,7 +80,10 @@ export function assertEncodable(codec: Codec): void {
   }
 }
 
-/** Returns a function that creates the chains of a codec with nested codecs, which are in `list`. */
+/**
+ * Returns a function that creates the chains of a codec's nested codecs. `list` is the pointer to their list, for
+ * errors.
+ */
 function pipelineMaker(list: string, options: ChainOptions): PipelineMaker {
   return async (configs, spec) => fuseCodecs(await loadCodecs(configs, spec, options, list), spec, options);
 }

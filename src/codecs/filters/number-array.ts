@@ -25,7 +25,7 @@ export function readNumbers(bytes: Uint8Array, type: NumberType): NumberArray | 
   return viewOf(isDirect(bytes, type) ? bytes : aligned(bytes, type), type, items);
 }
 
-/** Bytes of the working copy of a number that is in another byte order, not aligned, or a float of 16 bits. */
+/** Bytes of the working copy of a number that is in another byte order, not aligned, or a 16-bit float. */
 export function copySize(type: NumberType): number {
   return numberKindOf(type).bits ? type.size + Float64Array.BYTES_PER_ELEMENT : type.size;
 }

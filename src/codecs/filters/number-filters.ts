@@ -282,7 +282,7 @@ function decodeSums(numbers: NumberArray | BigArray, type: NumberType): void {
   }
 }
 
-/** The format of the type in the kernels; undefined for floats of 16 bits, which are held in wider numbers. */
+/** The format of the type in the kernels; undefined for 16-bit floats, which are computed as wider numbers. */
 function numberFormatOf(type: NumberType): NumberFormat | undefined {
   if (numberKindOf(type).bits) return undefined;
   return `${type.kind === "float" ? "f" : "i"}${8 * type.size}` as NumberFormat;

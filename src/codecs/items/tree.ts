@@ -68,8 +68,8 @@ export interface TreeFormat {
 }
 
 /**
- * Creates a codec that stores a chunk as one tree: a tree of objects, held as JSON text between codecs, or, as a
- * filter, of numbers or texts.
+ * Creates a codec that stores a chunk as one tree. The tree contains objects, which are JSON text between codecs; that
+ * of a filter contains numbers or text.
  */
 export async function treeCodec(
   format: TreeFormat,

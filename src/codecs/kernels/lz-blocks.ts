@@ -64,7 +64,7 @@ export function copyMatch(
 
 /**
  * The last position of each hash of four bytes, shared by all LZ encoders. Positions are stored as `place + base`.
- * `base` rises with each stream, so older entries are before the start of the stream and the table is seldom reset.
+ * `base` rises with each stream, so older entries are before the start of the stream and the table is rarely reset.
  */
 
 const HASH_BITS = 12;

@@ -126,7 +126,7 @@ export class WasmMemory {
     return view.buffer === this.#now.bytes.buffer ? view.byteOffset : place;
   }
 
-  /** Copies the bytes written at `place` to the view, unless they were written there. */
+  /** Copies the bytes written at `place` to the view, unless the view itself is at `place`. */
   fetch(view: Uint8Array, place: number, length: number): void {
     const { bytes } = this.#now;
     if (view.buffer !== bytes.buffer || view.byteOffset !== place)

@@ -278,7 +278,7 @@ export class RangeDecoder {
     return this.#walk(probabilities, offset, 256, expected, 256) & 0xff;
   }
 
-  /** Walks down a tree from its root until a node is `leaf` or more. */
+  /** Walks down a tree from its root until the number of a node is at least `leaf`. */
   #walk(probabilities: Uint16Array, offset: number, leaf: number, expected: number, own: number): number {
     const source = this.#source;
     let position = this.#position;

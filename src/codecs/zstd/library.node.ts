@@ -67,8 +67,8 @@ function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd)
 }
 
 /**
- * Copies `bytes` to the beginning of `target` and detaches their buffer at once: a thread would otherwise leave 64 MiB
- * of such buffers to its garbage collector. A buffer of another length than requested may be shared, so it is kept.
+ * Copies `bytes` to the beginning of `target` and detaches their buffer immediately: a thread would otherwise leave 64
+ * MiB of such buffers to its garbage collector. A buffer of another length than requested may be shared, so it is kept.
  *
  * @returns the number of bytes; undefined if they do not fit.
  */

@@ -195,7 +195,7 @@ export interface Pairs {
   readonly others: readonly ArrayPair[];
 }
 
-/** The nodes at and below one, by path from there. */
+/** A node and all nodes below it, by their path relative to it. */
 export interface NodesByKind {
   readonly arrays: ReadonlyMap<string, ZarrArray>;
   readonly groups: ReadonlyMap<string, ZarrGroup>;

@@ -164,7 +164,7 @@ export function reducedShape(shape: readonly number[], factors: readonly number[
 /** How the items of an array are read and written as numbers, and which of them are missing. */
 export interface NumberAccess {
   readonly itemSize: number;
-  /** Returns bytes as numbers: a view, or a converted copy of floats of 16 bits. */
+  /** Returns bytes as numbers: a view, or for 16-bit floats a converted copy. */
   read(bytes: Uint8Array): Numbers;
   /** Writes back numbers that `read` returned; does nothing if they are a view of the bytes. */
   write(numbers: Numbers, bytes: Uint8Array): void;

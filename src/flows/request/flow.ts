@@ -59,8 +59,8 @@ export interface PlannedFlow extends ResumablePlan {
   /** The state of the target and its surroundings. */
   readonly probe: TargetProbe;
   /**
-   * The items that a slice takes of each dimension that it names; empty without a slice. Reads coordinates that
-   * were not read before, so call it before `close`.
+   * The items that a slice takes along each dimension that it names; empty without a slice. Reads coordinates that were
+   * not read before, so call it before `close`.
    */
   readonly taken: () => Promise<readonly TakenItems[]>;
   /** Asserts that the source has not changed since it was planned for. @throws `source-changed` */

@@ -149,7 +149,10 @@ export interface NamedArrays {
 export interface Coordinates {
   /** One per dimension; undefined for a dimension without coordinate. */
   readonly ofDimensions: readonly (ZarrArray | undefined)[];
-  /** Arrays that `coordinates` of the array or its group names; they have some of its dimensions, or none. */
+  /**
+   * Arrays named in the attribute `coordinates` of the array or its group; they have some of the array's dimensions, or
+   * none.
+   */
   readonly others: readonly ZarrArray[];
 }
 

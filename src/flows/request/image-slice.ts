@@ -29,8 +29,8 @@ export interface ImageNode {
 }
 
 /**
- * A level of an image, with the level that its ranges refer to: the first of the image, or of the image that it
- * labels.
+ * A level of an image, and the level whose items ranges count: the first of the image or, for labels, of the image that
+ * they label.
  */
 export interface SlicedLevel {
   readonly path: string;

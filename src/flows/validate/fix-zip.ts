@@ -97,7 +97,7 @@ export class OverlayStore implements ListableStore, WritableStore {
  * Rewrites a zip with each key once and some values changed or left out, and replaces the old zip when the new one is
  * complete. Values are not deflated.
  *
- * @throws `source-changed` if the zip is overwritten meanwhile.
+ * @throws `source-changed` if the zip is overwritten in the meantime.
  */
 export async function rewriteZip(
   zip: ListableStore,

@@ -130,7 +130,7 @@ export interface NodeDraft {
   discard(undo: () => Promise<void>, reason: unknown): Promise<void>;
 }
 
-/** Writes the documents of a draft, in their order. */
+/** Writes the documents of a draft, in order. */
 export async function writeDocuments(
   store: WritableStore,
   documents: Documents,

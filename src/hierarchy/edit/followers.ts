@@ -25,7 +25,7 @@ export interface FollowingNode {
 
 /** Metadata that match the new shapes. */
 export interface Following {
-  /** The arrays in their order, then nodes around them. */
+  /** The arrays in the given order, then the nodes around them. */
   readonly nodes: readonly FollowingNode[];
   readonly warnings: readonly ConventionNote[];
 }

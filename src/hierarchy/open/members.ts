@@ -9,7 +9,7 @@ import type { ZarrGroup } from "../node.ts";
 import { readDocument } from "../stored-documents.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove, openNode } from "./open-node.ts";
 
-/** Names of a group's members, sorted. The values are paths of nodes below each, as far as a group above names them. */
+/** Names of a group's members, sorted. The values are the paths of nodes below each member that a group above names. */
 export type Members = ReadonlyMap<string, readonly string[]>;
 
 /** Maximum depth of a path: an image in a plate has a depth of five. */

@@ -31,8 +31,8 @@ import {
 } from "./open-node.ts";
 
 /**
- * Opens the node at `path`, which has no documents of its own, by those above it: the consolidated metadata of a group,
- * or the document of a whole hierarchy that stores its nodes elsewhere. Undefined if neither exists.
+ * Opens the node at `path`, which has no documents of its own, from documents above it: the consolidated metadata of a
+ * group, or the document of a whole hierarchy that stores its nodes elsewhere. Undefined if neither exists.
  *
  * A folder above the root of the store that cannot be read ends the search.
  *

@@ -37,9 +37,9 @@ type ItemsByName = Readonly<
 
 /**
  * Items to be written to an array of type `Name`, or of any type. Either a typed array of the data type (bool and uint8
- * as `Uint8Array`, floats of 16 bits as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers per item),
- * little-endian bytes as a `Uint8Array`, or single values, as an array or as returned by `slice`: numbers, bigints,
- * booleans, strings, bytes, objects of fields.
+ * as `Uint8Array`, 16-bit floats as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers per
+ * item), little-endian bytes as a `Uint8Array`, or single values, as an array or as returned by `slice`: numbers,
+ * bigints, booleans, strings, bytes, objects of fields.
  */
 export type Values<Name extends DataTypeName = DataTypeName> =
   | (Name extends keyof NumberArrays ? NumberArrays[Name] : Name extends TimeName ? BigInt64Array : never)
@@ -112,7 +112,7 @@ function bytesOf(values: ArrayBufferView, dataType: FixedDataType): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** True for floats of 16 bits given as float32, since JavaScript may lack arrays of them. */
+/** True for 16-bit floats that are given as float32, because JavaScript may not have arrays for them. */
 function isWidened(values: ArrayBufferView, dataType: FixedDataType): values is Float32Array {
   return numberKindOf(dataType)?.bits !== undefined && values instanceof Float32Array;
 }

@@ -192,11 +192,11 @@ function withoutInnerSuperblock({ path, from, metadata }: ChangedNode): NodeMeta
 interface Own {
   readonly name: string;
   readonly object: JsonObject;
-  /** True if it is a member of the document beside the attributes. */
+  /** True if the object is a member of the document itself, not an attribute. */
   readonly isBeside: boolean;
 }
 
-/** Finds an NCZarr object, among the attributes or beside them. */
+/** Finds an NCZarr object, among the attributes or among the members of the document. */
 function find({ attributes, extra }: NodeMetadata, names: readonly string[]): Own | undefined {
   for (const name of names) {
     for (const [json, isBeside] of [

@@ -322,8 +322,8 @@ function listTest(missing: readonly (number | bigint)[]): Test | undefined {
 type Reread = (value: number | bigint) => number | bigint;
 
 /**
- * Returns the numbers that mark missing items, as in typed arrays: the missing value of the format, and those of the
- * attribute `missing_value`, without NaN.
+ * Returns the numbers that mark missing items, except NaN, as typed arrays contain them: the missing value of the
+ * format, and those of the attribute `missing_value`.
  */
 export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: Reread): (number | bigint)[] {
   const { dataType, attributes } = metadata;

@@ -94,7 +94,9 @@ export async function* readSlabs(
   }
 }
 
-/** Threads that make slabs too; undefined if none can read the source, or if there is too little work or memory. */
+/**
+ * Opens other threads that make slabs; undefined if none can read the source, or if there is too little work or memory.
+ */
 async function otherThreads(
   reading: SlabReading,
   { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "worker">,

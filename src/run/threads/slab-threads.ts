@@ -22,7 +22,7 @@ export interface SlabThreadsOptions {
   readonly worker?: WorkerSettings | undefined;
 }
 
-/** Threads that make the slabs of a reading beside this one. Each is dealt the next slab that nobody has begun. */
+/** The other threads that make the slabs of a reading. Each is dealt the next slab that nobody has begun. */
 export interface SlabThreads {
   readonly scheduler: SharedScheduler;
   /** Tells that the reader starts or stops waiting for a slab, or for the end of the threads. */

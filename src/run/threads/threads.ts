@@ -6,7 +6,7 @@ import type { TasksResult, TasksWork } from "./messages.ts";
 import type { WorkerSettings } from "./pool-thread.ts";
 import { type PoolRun, WorkerPool } from "./worker-pool.ts";
 
-/** Threads that run tasks beside the one that started the flow. */
+/** The threads that run tasks, other than the one that started the flow. */
 export interface OtherThreads<Work = TasksWork, Result = TasksResult> {
   readonly pool: WorkerPool<Work, Result>;
   /** Spec by which each thread opens the source. */
@@ -20,8 +20,8 @@ export interface WithWorkersOptions {
 }
 
 /**
- * Runs a callback with worker threads beside this one and ends them afterwards, even on failure. Loading the scripts of
- * a thread takes as long as opening the stores here, so the threads are started first.
+ * Runs a callback with worker threads in addition to this one, and ends them afterwards, even on failure. Loading the
+ * scripts of a thread takes as long as opening the stores here, so the threads are started first.
  *
  * @param run called without threads if only this thread can open the stores, or if there is too little to do
  * @throws what `run` throws.

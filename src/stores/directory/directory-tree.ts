@@ -134,7 +134,7 @@ export class DirectoryTree {
     if (this.#fsync) await syncFolder(this.#files, this.pathOf(folder));
   }
 
-  /** Removes `folder` and its parents as far as they are empty, except the root. */
+  /** Removes `folder`, then its parents, up to the first that is not empty. Keeps the root. */
   async prune(folder: string): Promise<void> {
     for (let empty = folder; empty !== ""; empty = folderOf(empty)) {
       this.#known.delete(empty);

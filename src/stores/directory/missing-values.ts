@@ -15,7 +15,10 @@ export interface MissingNote {
   readonly seenAt: number;
 }
 
-/** Folders that a watch remembers. In further ones, only changes before they were first looked up count. */
+/**
+ * Maximum number of folders that a watch remembers. In any others, it notices only changes before they were first
+ * looked up.
+ */
 const MAX_REMEMBERED = 100_000;
 
 /** The watches of this thread. A watch that is dropped without `end` is garbage-collected. */

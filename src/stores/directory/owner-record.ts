@@ -34,8 +34,7 @@ export interface SignedFolder {
 }
 
 /**
- * Options for the records of a run; `fsync` flushes them to the disk at once, so that they survive a loss of
- * power.
+ * Options for the records of a run; `fsync` flushes them to the disk immediately, so that they survive a loss of power.
  */
 export interface SignOptions {
   readonly fsync?: boolean | undefined;

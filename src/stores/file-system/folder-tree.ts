@@ -53,7 +53,7 @@ export class FolderTree {
     }
   }
 
-  /** Removes a folder and its parents as far as they are empty. */
+  /** Removes a folder, then its parents, up to the first that is not empty. */
   async prune(key: string): Promise<void> {
     for (let here = key; here !== ""; here = folderOf(here)) {
       const above = await this.find(folderOf(here));

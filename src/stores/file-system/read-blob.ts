@@ -8,7 +8,7 @@ import { type BlobLike, browserError } from "./handles.ts";
 /** Maximum number of bytes that the browser holds in addition to the target buffer. */
 const STEP = 4 * 2 ** 20;
 
-/** Returns the version of a file's bytes, as far as the browser shows it. */
+/** Returns what the browser reveals of the version of a file's bytes. */
 export function blobVersion({ size, lastModified }: BlobLike): string | undefined {
   return lastModified === undefined ? undefined : `${size}-${lastModified}`;
 }

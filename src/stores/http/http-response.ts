@@ -29,7 +29,7 @@ export interface HttpResponse {
   readonly credentials?: SentCredentials;
 }
 
-/** The caller's query and headers, as far as the responding server got them. */
+/** Which of the caller's query and headers the responding server received. */
 export interface SentCredentials {
   readonly sent: readonly ("query" | "headers")[];
   /** The server after a redirect, which did not get the headers. */

@@ -54,8 +54,8 @@ export interface ServerManners {
 }
 
 /**
- * Values of a server, whole and in parts. Parts are requested as ranges; from a server without ranges the value is
- * fetched from its start, as far as needed. An unexpected response is an error, never data.
+ * Values of a server, whole and in parts. Parts are requested as ranges; from a server without ranges, the value is
+ * fetched from its start to the end of the part. An unexpected response is an error, never data.
  *
  * @see RFC 9110, 14
  */

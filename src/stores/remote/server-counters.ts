@@ -2,9 +2,9 @@ import { isMemoryShared } from "../../util/pause.ts";
 import type { StoreSpec } from "../store.ts";
 import { CONTROL_NUMBERS, ConcurrencyControl, MAX_ALLOWED } from "./concurrency-control.ts";
 
-/** Servers with counters of their own; further ones share counters with another server. */
+/** Maximum number of servers with counters of their own. Any more share counters with another server. */
 const SERVERS = 512;
-/** Threads that share the counters; further ones have their own. */
+/** Maximum number of threads that share the counters. Any more have their own. */
 const THREADS = 64;
 
 /** Indexes of the fields at the start of the memory. */

@@ -92,7 +92,7 @@ function containerEndpoint(variables: Variables): URL {
 
 const METADATA_SERVICE = "this machine's metadata service";
 const ROLES = "latest/meta-data/iam/security-credentials/";
-/** Lifetime of a token in seconds; it is used at once. */
+/** Lifetime of a token in seconds; it is used immediately. */
 const TOKEN_SECONDS = "60";
 
 /**

@@ -17,7 +17,7 @@ export type S3CredentialSource = S3Credentials | (() => Promise<S3Credentials>) 
 
 /** Milliseconds before expiration when credentials are renewed. */
 const RENEW_BEFORE = 5 * 60_000;
-/** Milliseconds until the next try, if renewal failed or returned credentials that expire as soon. */
+/** Milliseconds until the next attempt, if a renewal failed or returned credentials that expire no later. */
 const TRY_AGAIN_AFTER = 10_000;
 
 /** Provides credentials and renews them, with at most one fetch in flight. */

@@ -34,7 +34,7 @@ export async function beginUpload(
   return { key, id, begun: Date.parse(headers.get("date") ?? "") };
 }
 
-/** Joins the parts, given by their tags, to an object of `size` bytes. */
+/** Joins the parts, identified by their tags, into a value of `size` bytes. */
 export async function completeUpload(
   client: S3Client,
   upload: MultipartUpload,

@@ -100,7 +100,7 @@ const HOSTED_BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const LINGER = 3_000;
 const LONG_BODY = 2 ** 20;
 const BEGINS_AS_ERROR = /^\s*(?:<\?xml[^>]*>\s*)?<Error>/;
-/** Default statuses that are answers: the object is missing, or ends before the range. */
+/** Statuses that are answers by default, not failures: the value is missing, or ends before the range. */
 const ANSWERS = { GET: [404, 416], HEAD: [404, 416], DELETE: [404], PUT: [], POST: [] } as const;
 /** Maximum size in bytes of a response: 1,000 keys of 1,024 bytes, each encoded as up to three. */
 const LONGEST_ANSWER = 16 * 2 ** 20;

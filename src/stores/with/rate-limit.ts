@@ -24,10 +24,10 @@ const STEPS: readonly StoreCall["operation"][] = ["next", "write", "commit"];
 const FIRST_GUESS = 2 ** 16;
 
 /**
- * Limits how many requests per second are made to a store, and how many bytes are moved; calls wait for their turn
- * in order. The limits apply on average: a large value is moved at once, and the calls after it wait longer. The
- * size of a value to be read is estimated from the one before, and corrected afterwards. A call that is aborted
- * while it waits is not made.
+ * Limits how many requests per second are made to a store, and how many bytes are moved; calls wait for their turn in
+ * order. The limits apply on average: a large value is moved without a pause, and the calls after it wait longer. The
+ * size of a value to be read is estimated from the one before, and corrected afterwards. A call that is aborted while
+ * it waits is not made.
  *
  * @throws `invalid-option` for a limit that is not above 0.
  * @example

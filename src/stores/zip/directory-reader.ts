@@ -35,7 +35,7 @@ export interface DirectoryEnd {
   /** Stated length of the directory in bytes. */
   readonly size: number;
   readonly entries: number;
-  /** True if the number of entries has 64 bits. A number of 16 bits may be stored modulo 65,536. */
+  /** True if the number of entries has 64 bits. A 16-bit number may be stored modulo 65,536. */
   readonly isZip64: boolean;
 }
 

@@ -119,7 +119,7 @@ export class EntryReader {
     return nameEnd(entry) + entry.packedSize <= this.#reader.size;
   }
 
-  /** Returns the place of an entry with its local header, as far as it is known before the header is read. */
+  /** Returns the place of an entry with its local header, as known before the header is read. */
   placeOf(entry: PlacedEntry): { readonly offset: number; readonly length: number } {
     const { offset, next } = entry;
     const least = nameEnd(entry) + entry.packedSize;

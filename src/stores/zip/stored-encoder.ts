@@ -40,7 +40,7 @@ export class StoredEncoder implements EntryEncoder {
   #offset = 0;
   #open: StoredEntry | undefined;
   readonly #onEntry: (entry: StoredEntry) => void;
-  /** Entries that come first in the directory; undefined if all are in their order. */
+  /** Entries that come first in the directory; undefined if all stay in order. */
   readonly #documents: { readonly key: string; readonly record: Uint8Array }[] | undefined;
 
   readonly addSync?: (key: string, bytes: Uint8Array) => boolean;

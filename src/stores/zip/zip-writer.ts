@@ -268,7 +268,7 @@ export class ZipWriter implements WritableStore {
   }
 }
 
-/** True if the name is of an OME-Zarr file. */
+/** True if this is the name of an OME-Zarr file. */
 export function isOmeZip(name: string): boolean {
   return name.toLowerCase().endsWith(".ozx");
 }

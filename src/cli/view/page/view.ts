@@ -23,7 +23,7 @@ export interface Panel {
 }
 
 export interface ViewOptions {
-  /** Creates a further panel for an array. */
+  /** Creates another panel for an array. */
   readonly panelOf?: (path: string, array: ViewedArray) => Panel;
 }
 

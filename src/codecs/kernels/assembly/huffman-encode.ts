@@ -178,7 +178,8 @@ function codeWeights(weights: u32): usize {
 }
 
 /**
- * Writes the bytes `[source, sourceEnd)`, the last one first, with the codes written last. Returns the stream's end.
+ * Encodes the bytes `[source, sourceEnd)`, starting with the last one, with the codes of the table that was written
+ * last. Returns the end of the stream.
  */
 function writeStream(target: usize, source: usize, sourceEnd: usize): usize {
   const codes = written;

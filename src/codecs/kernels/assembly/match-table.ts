@@ -3,7 +3,7 @@
  *
  * Streams of any length: an entry is a position and, in the low byte, a tag of the hash. Comparing tags avoids most
  * comparisons of bytes that do not match. Positions are stored as `place + base`, modulo 2^24. `base` rises with each
- * stream, so older entries are before the start of the stream and the table is seldom reset.
+ * stream, so older entries are before the start of the stream and the table is rarely reset.
  *
  * Short streams: an entry is a 16-bit position relative to the start of the stream. The table is no larger than the
  * stream and is reset for each one; its entries are used without further checks.
@@ -70,7 +70,7 @@ const NEAR_PRIME: u32 = 2654435761;
 
 const NEAR_PLACES = memory.data(2 << NEAR_BITS, 16);
 
-/** Resets the table for a short stream of `size` bytes. Returns the number of low product bits that slots leave out. */
+/** Resets the table for a short stream of `size` bytes. Returns how many low bits of the product `nearSlot` drops. */
 export function clearNearPlaces(size: u32): u32 {
   const bits = min(max(32 - clz(size), MIN_NEAR_BITS), NEAR_BITS);
   memory.fill(NEAR_PLACES, 0, <usize>2 << bits);

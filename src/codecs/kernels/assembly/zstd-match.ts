@@ -6,7 +6,7 @@ import { firstPlaced, indexMask, placeBlock, PRIME, startPlaces } from "./zstd-p
 import { startRows } from "./zstd-rows";
 import { addLiterals, startBlock, startFrame } from "./zstd-sequences";
 
-/** The match search: selects the search of a level and its settings for a frame. */
+/** The match search: selects the search and its settings by the level and size of a frame. */
 
 /** Bytes that a hash reads. */
 const READ: usize = 8;

@@ -1,7 +1,7 @@
 /**
  * Earlier positions of bytes, by hash. The lower 24 bits of an entry are a position, the upper 8 a tag of the hash.
  * Comparing tags avoids most comparisons of bytes that do not match. Positions continue from frame to frame, so the
- * tables are seldom reset.
+ * tables are rarely reset.
  */
 
 const LONG_BITS: u32 = 17;

@@ -149,7 +149,7 @@ function isFormOf({ transform, geoTransform, shape, bbox, others = [] }: RasterF
   );
 }
 
-/** Updates the members of a form to the rasters that they describe. */
+/** Updates the members of a form to match the rasters that they describe. */
 export function followForm(
   object: JsonObject,
   form: RasterForm,
