@@ -130,8 +130,8 @@ export function axisOfType({ axes = [], types }: Multiscale, type: keyof typeof 
 }
 
 /**
- * The axes of an image as written. Since 0.6 these belong to the coordinate system of its levels, or else to the
- * first one.
+ * The axes of an image as written. Since 0.6, axes belong to coordinate systems: returns those of the system that the
+ * levels use, or else of the first one.
  */
 export function statedAxes(multiscale: JsonObject): readonly JsonValue[] | undefined {
   const axes = member(multiscale, "axes");
