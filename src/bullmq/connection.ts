@@ -79,7 +79,7 @@ export class Connection {
     this.#timer = this.#watch(timeout * 1000);
   }
 
-  /** True once the server was given up. */
+  /** True once the connection no longer waits for the server. */
   get isGone(): boolean {
     return this.#gone.signal.aborted;
   }
@@ -104,7 +104,7 @@ export class Connection {
     return emitter;
   }
 
-  /** Resolves to the server's answer. @throws `aborted`; `transient` once the server is given up */
+  /** Resolves to the server's answer. @throws `aborted`; `transient` after the last attempt */
   answer<T>(asked: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = onAbort(this.signal, () => reject(abortError(this.signal.reason)));

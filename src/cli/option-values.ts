@@ -1,5 +1,4 @@
 import type { Changes, PlanOptions } from "../flows/request/flow-options.ts";
-
 import type { ReadOptions } from "../hierarchy/read-options.ts";
 import type { CodecText } from "../meta/codec-option.ts";
 import type { FormatOptions } from "../meta/formats.ts";

@@ -18,7 +18,6 @@ import { isZarrflowError } from "../util/errors.ts";
 import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
 import { CHANGES, type Changes, PLANNING_OPTIONS } from "./request/flow-options.ts";
-
 import { limitAdaptive } from "./request/store-settings.ts";
 import { KeyOrigins } from "./virtual-store/key-origins.ts";
 import { consolidatedRoot, virtualStore } from "./virtual-store/virtual-store.ts";

@@ -5,7 +5,6 @@ import { ZarrflowError } from "../util/errors.ts";
 import { checkedOptions, pickOptions } from "../util/options.ts";
 import { planFlow } from "./request/flow.ts";
 import { type Changes, FLOW_OPTIONS, type FlowOptions, PLANNING_OPTIONS } from "./request/flow-options.ts";
-
 import { runFlow } from "./run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 

@@ -8,7 +8,6 @@ import {
   meetsQuery,
   type NameOfQuery,
 } from "../meta/data-type-name.ts";
-
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { CONVERT_VALUES, withinShards } from "../meta/shards.ts";

@@ -16,7 +16,6 @@ import type { OwnBytes } from "../util/platform-types.ts";
 import { parseBytes } from "../util/units.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { nameOf, type ZarrArray } from "./node.ts";
-
 import { axesFromAbove } from "./open/above-on-use.ts";
 import type { OpenSource } from "./open/open.ts";
 import {

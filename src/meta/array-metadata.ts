@@ -40,8 +40,8 @@ export interface Original<T extends JsonValue = JsonValue> {
 }
 
 /**
- * The fill value of one element: its little-endian bytes (UTF-8 of a string, JSON text of an object), or `null` if
- * the format leaves the content of missing chunks undefined. `stated` is the value as written in the document.
+ * The fill value of one item: its little-endian bytes (UTF-8 of a string, JSON text of an object), or `null` if the
+ * format leaves the content of missing chunks undefined. `stated` is the value as written in the document.
  */
 export interface FillValue {
   readonly bytes: Uint8Array | null;
@@ -69,7 +69,7 @@ export interface ArrayMetadata {
   readonly wording?: OriginalSpelling;
   /**
    * The parts that conventions changed when the array was converted from another format, as they were before.
-   * Converting back restores them if it would give the parts in `usual`.
+   * Converting back restores them if it would otherwise produce the parts in `usual`.
    */
   readonly beforeConversion?: OriginalSpelling;
 }

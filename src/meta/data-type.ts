@@ -2,10 +2,10 @@ import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import { type NumberDataType, numbersPerItem } from "./number-kinds.ts";
 
-/** Byte order of stored elements; decoded data are always little-endian. */
+/** Byte order of stored items; decoded data are always little-endian. */
 export type Endian = "little" | "big";
 
-/** The type of one element. Fixed types have a size in bytes; `string`, `binary` and `object` are variable. */
+/** The type of one item. Fixed types have a size in bytes; `string`, `binary` and `object` are variable. */
 export type DataType =
   | NumberDataType
   | { readonly kind: "fixed-bytes"; readonly size: number }
@@ -16,7 +16,7 @@ export type DataType =
   | { readonly kind: "binary" }
   | { readonly kind: "object" };
 
-/** Largest element of a fixed type, in bytes, because fill values are kept in memory. */
+/** Maximum size of an item of a fixed type, in bytes, because fill values are kept in memory. */
 export const MAX_ITEM_SIZE = 2 ** 24;
 
 /** One field of a structured type; fields are packed in order, without gaps. */
@@ -30,10 +30,10 @@ export interface Field {
   readonly endian?: Endian;
 }
 
-/** A data type whose elements all take the same number of bytes. */
+/** A data type whose items all take the same number of bytes. */
 export type FixedDataType = Extract<DataType, { readonly size: number }>;
 
-/** True if elements have a fixed size in bytes. */
+/** True if items have a fixed size in bytes. */
 export function isFixed(dataType: DataType): dataType is FixedDataType {
   return "size" in dataType;
 }
@@ -94,7 +94,7 @@ export function normalTimeUnit(unit: string): string | undefined {
   return UNITS.includes(name) ? name : undefined;
 }
 
-/** @throws `resource-limit` if an element exceeds the largest size. */
+/** @throws `resource-limit` if an item exceeds the maximum size. */
 export function assertItemSize(size: number, pointer: string): void {
   if (size <= MAX_ITEM_SIZE) return;
   throw new ZarrflowError("resource-limit", "an element is too large", {
@@ -120,10 +120,10 @@ export function structSize(fields: readonly Field[], pointer: string): number {
 }
 
 /**
- * Converts one element between its stored byte order and little-endian, in either direction. Fields with their own
- * byte order keep it. Returns a new array.
+ * Converts one item between its stored byte order and little-endian, in either direction. Fields with their own byte
+ * order keep it. Returns a new array.
  */
-export function swapElement(element: Uint8Array, dataType: FixedDataType, endian: Endian): Uint8Array {
+export function swapItem(element: Uint8Array, dataType: FixedDataType, endian: Endian): Uint8Array {
   const swapped = element.slice();
   swapInPlace(swapped, dataType, endian);
   return swapped;
@@ -160,7 +160,7 @@ export function swapUnit(dataType: FixedDataType): number {
   }
 }
 
-/** True if stored elements have a byte order. */
+/** True if stored items have a byte order. */
 export function hasByteOrder(dataType: FixedDataType): boolean {
   if (dataType.kind !== "struct") return swapUnit(dataType) > 1;
   return dataType.fields.some((field) => isFixed(field.dataType) && hasByteOrder(field.dataType));

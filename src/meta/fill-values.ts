@@ -16,7 +16,7 @@ import {
   readNumber,
 } from "./number-kinds.ts";
 
-/** Code shared by fill values of all formats. Functions work on the little-endian bytes of one element. */
+/** Code shared by fill values of all formats. Functions work on the little-endian bytes of one item. */
 
 /** How a format spells numbers in its documents. */
 export interface NumberForm {
@@ -177,8 +177,8 @@ export function trimZeros(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
 }
 
-/** The element that replaces an undefined fill value: zero bytes, the empty string, JSON's null. */
-export function zeroElement(dataType: DataType): Uint8Array {
+/** The item that replaces an undefined fill value: zero bytes, the empty string, JSON's null. */
+export function zeroItem(dataType: DataType): Uint8Array {
   if (isFixed(dataType)) return new Uint8Array(dataType.size);
   return dataType.kind === "object" ? new TextEncoder().encode("null") : new Uint8Array(0);
 }

@@ -10,7 +10,6 @@ import { MAX_LOOKED_AT } from "../streams/read-neighbors.ts";
 import { axesOver, type Selection } from "../streams/selection.ts";
 import { product } from "../util/shape.ts";
 import { bytesInFlight, bytesPerItem, decodedInFlight, gridSide } from "./memory.ts";
-
 import type { ArrayJob, GridSide } from "./plan.ts";
 import { stagedWindows } from "./staged-windows.ts";
 import { chooseStrategy, type RatedCandidate, rate, type StrategyRequest } from "./strategies.ts";

@@ -167,8 +167,8 @@ export function chunkVisits(dimension: Axis, window: number): number {
 }
 
 /**
- * Counts the windows after the first that begin with the first result of a source chunk, so that they share no
- * chunk with the window before. The beginning of such a window, modulo the chunk size, is less than a step.
+ * Counts the windows, except the first one, that begin with the first result of a source chunk and so share no chunk
+ * with the window before. The beginning of such a window, modulo the chunk size, is less than a step.
  */
 function bordersShared({ start, step, sourceChunk }: Axis, window: number, windows: number): number {
   const stride = step * window;

@@ -80,7 +80,7 @@ const DIRECTORY_OPTIONS: OptionNames<DirectoryStoreOptions> = {
   files: true,
 };
 
-/** Attempts to write a value whose folder others keep removing. */
+/** Number of attempts to write a value if others keep removing its folder. */
 const ATTEMPTS = 5;
 
 /**

@@ -82,7 +82,7 @@ export function isNamedAttributes(key: string): boolean {
 }
 
 /**
- * True if a key has the name of a document that cannot be a node's; in v3 a node may be named `meta` or `attrs`.
+ * True if a key has the name of a document that cannot be that of a node; in v3 a node may be named `meta` or `attrs`.
  */
 export function isOnlyDocument(key: string): boolean {
   return isNamedDocument(key) && !/(?:^|\/)(?:meta|attrs)$/.test(key);

@@ -190,8 +190,8 @@ export interface ListableStore extends Store {
 export interface ListedRun {
   readonly key: string;
   /**
-   * True if the run has given no sign of life for so long that it has ended; undefined for a lock, which is judged
-   * by its age.
+   * True if the run has not renewed its record for so long that it counts as ended; undefined for a lock, whose age
+   * decides.
    */
   readonly isDead?: boolean;
 }

@@ -4,7 +4,6 @@ import { fillItems } from "../codecs/filled-data.ts";
 import { copyBox, copyShared, fillBox, heapBox } from "../codecs/kernels/copy-box.ts";
 import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
 import { MAX_CHUNK_SIZE, offsetsOf } from "../codecs/limits.ts";
-
 import { isFixed } from "../meta/data-type.ts";
 import type { Buffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";

@@ -189,7 +189,9 @@ export function largestPooled(bytes: number): number {
   return Math.floor(bytes / quarter) * quarter;
 }
 
-/** The most bytes of a pool that `parts` buffers of `byteLength` in total use, however they divide it. */
+/**
+ * The most bytes of a pool that `parts` buffers for `byteLength` bytes in total can take, however these are divided.
+ */
 export function pooledParts(byteLength: number, parts: number): number {
   return byteLength === 0 ? 0 : Math.ceil(1.25 * byteLength) + parts * SMALLEST_CLASS;
 }

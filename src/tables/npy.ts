@@ -4,7 +4,6 @@ import { type DataType, isFixed, withoutFieldOrders } from "../meta/data-type.ts
 import { numberKindOf } from "../meta/number-kinds.ts";
 import { writeNumpyType } from "../meta/v2/numpy-type.ts";
 import { type FormatSliceOptions, rawPieces, type ValueDecodingOptions } from "../run/slabs/raw.ts";
-
 import { StoredEncoder } from "../stores/zip/stored-encoder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { JsonValue } from "../util/json-value.ts";

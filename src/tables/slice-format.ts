@@ -5,7 +5,6 @@ import {
   rawPieces,
   type ValueDecodingOptions,
 } from "../run/slabs/raw.ts";
-
 import type { Awaitable } from "../util/awaitable.ts";
 import { checkedOptions, invalidOption, isObject } from "../util/options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";

@@ -32,12 +32,12 @@ export interface Claim {
    */
   readonly lost?: AbortSignal;
   /**
-   * Checks that the place is still this run's. With `lately`, a check less than a second ago counts.
+   * Checks that this run still owns the place. With `lately`, a check less than a second ago counts.
    *
    * @throws `locked`
    */
   assertHeld(options?: StoreOptions & { readonly lately?: boolean }): Promise<void>;
-  /** True if the place is still this run's. Fails if there is no answer soon, because callers are about to end. */
+  /** True if this run still owns the place. Fails if there is no answer soon, because callers are about to end. */
   isHeld(): Promise<boolean>;
   /** Frees the place; does nothing if another run has it. */
   release(): Promise<void>;

@@ -38,7 +38,7 @@ export class ControlFolder implements Claim {
   readonly #trash: string;
 
   readonly #run: string;
-  /** True if the run has given no sign of life for so long that it has ended. */
+  /** True if the run has not renewed its record for so long that it counts as ended. */
   readonly isDead: boolean;
   readonly #endRenewal: () => void;
   /** The uppermost folder that was created for the target. */

@@ -151,7 +151,9 @@ async function* zipLeftovers(
   }
 }
 
-/** Milliseconds after which an upload counts as a dead run's: uploads are not renewed, and not all have a lock. */
+/**
+ * Milliseconds after which an upload counts as left by a dead run: uploads are not renewed, and not all have a lock.
+ */
 const UPLOAD_DEAD_AFTER = 24 * 60 * 60_000;
 
 /**

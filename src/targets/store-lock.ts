@@ -21,7 +21,7 @@ import { targetFiles } from "./target-files.node.ts";
 const STALE_AFTER = 5 * 60_000;
 /** Fraction of that time after which a run renews its lock. */
 const RENEWED_AT = 0.1;
-/** Fraction of that time after which a run gives up its own lock, before another run may take it. */
+/** Fraction of that time after which a run treats its own lock as lost, before another run may take it. */
 const LOST_AT = 0.8;
 /** Milliseconds to wait for the store to answer who holds a lock. */
 const READ_TIMEOUT_MS = 5_000;
@@ -66,7 +66,7 @@ export class StoreLock implements Claim {
   readonly #lost = new AbortController();
   #renewing: Promise<void> = Promise.resolve();
   #renewedAt = Date.now();
-  /** Time of the last check that found the lock to be this run's. */
+  /** Time of the last check that found that this run holds the lock. */
   #seenAt = Number.NEGATIVE_INFINITY;
 
   private constructor(
@@ -135,7 +135,7 @@ export class StoreLock implements Claim {
     return this.#lost.signal;
   }
 
-  /** @throws `locked` if another run took over the stale lock too and removed this run's. */
+  /** @throws `locked` if another run took over the stale lock too and removed the lock of this run. */
   async #settle(options: StoreOptions): Promise<void> {
     try {
       await pause(SETTLED_AFTER, options.signal);

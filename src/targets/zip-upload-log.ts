@@ -3,7 +3,6 @@ import type { BegunUpload, Journal, UploadedPart, WritableStore } from "../store
 import { entryEnd, type StoredEntry } from "../stores/zip/zip-records.ts";
 import { isCount } from "../util/numbers.ts";
 import { type Fields, isObject } from "../util/options.ts";
-
 import type { ValueJournal } from "./value-journal.ts";
 
 /**
@@ -23,7 +22,7 @@ export type ZipUploadLine =
   /** The run continues after this part: earlier records of later bytes are void. */
   | { readonly goesOnAfter: number };
 
-/** The work that a run has left of a zip. */
+/** The work on a zip that an unfinished run has left. */
 export interface LeftZip {
   /** Absent if no upload was started. */
   readonly upload?: BegunUpload | undefined;

@@ -53,7 +53,9 @@ function mixed(word: number): number {
   return (mixing ^ (mixing >>> 16)) >>> 0;
 }
 
-/** A hash of texts in any order: two sums are equal if the same texts were added to them, each as often. */
+/**
+ * A hash of texts in any order: two sums are equal if the same texts were added to them, each the same number of times.
+ */
 export class TextHashSum {
   readonly #words = new Uint32Array(3);
   #count = 0;

@@ -5,7 +5,7 @@ import {
   type FixedDataType,
   fieldItems,
   hasByteOrder,
-  swapElement,
+  swapItem,
   swapUnit,
 } from "../../src/meta/data-type.ts";
 import {
@@ -15,7 +15,6 @@ import {
   meetsQuery,
 } from "../../src/meta/data-type-name.ts";
 import { type DataTypeOption, parseDataTypeOption } from "../../src/meta/data-type-option.ts";
-
 import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
 import { json, named } from "./helpers.ts";
 
@@ -143,13 +142,11 @@ describe("the order of bytes", () => {
   const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i);
 
   it("turns numbers, halves of complex numbers and code points around", () => {
-    expect([...swapElement(bytes(4), { kind: "int", size: 4 }, "big")]).toEqual([3, 2, 1, 0]);
-    expect([...swapElement(bytes(8), { kind: "complex", size: 8 }, "big")]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
-    expect([...swapElement(bytes(8), { kind: "fixed-text", size: 8 }, "big")]).toEqual([
-      3, 2, 1, 0, 7, 6, 5, 4,
-    ]);
-    expect([...swapElement(bytes(4), { kind: "int", size: 4 }, "little")]).toEqual([0, 1, 2, 3]);
-    expect([...swapElement(bytes(4), { kind: "raw", size: 4 }, "big")]).toEqual([0, 1, 2, 3]);
+    expect([...swapItem(bytes(4), { kind: "int", size: 4 }, "big")]).toEqual([3, 2, 1, 0]);
+    expect([...swapItem(bytes(8), { kind: "complex", size: 8 }, "big")]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
+    expect([...swapItem(bytes(8), { kind: "fixed-text", size: 8 }, "big")]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
+    expect([...swapItem(bytes(4), { kind: "int", size: 4 }, "little")]).toEqual([0, 1, 2, 3]);
+    expect([...swapItem(bytes(4), { kind: "raw", size: 4 }, "big")]).toEqual([0, 1, 2, 3]);
   });
 
   it("swaps each field by its own order, sub-arrays item by item, and back", () => {
@@ -171,10 +168,10 @@ describe("the order of bytes", () => {
       ],
     };
     expect(struct.fields.map(fieldItems)).toEqual([1, 1, 2, 1]);
-    const swapped = swapElement(bytes(11), struct, "little");
+    const swapped = swapItem(bytes(11), struct, "little");
     expect([...swapped]).toEqual([1, 0, 2, 4, 3, 6, 5, 7, 8, 9, 10]);
-    expect(swapElement(swapped, struct, "little")).toEqual(bytes(11));
-    expect([...swapElement(bytes(11), struct, "big")]).toEqual([1, 0, 2, 4, 3, 6, 5, 8, 7, 10, 9]);
+    expect(swapItem(swapped, struct, "little")).toEqual(bytes(11));
+    expect([...swapItem(bytes(11), struct, "big")]).toEqual([1, 0, 2, 4, 3, 6, 5, 8, 7, 10, 9]);
   });
 
   it("knows what has a byte order", () => {

@@ -172,7 +172,7 @@ fi
 `;
 }
 
-/** A flag, and its forms with each value if values follow `=`. */
+/** The spellings of a flag: without a value, and with each value if values follow `=`. */
 function spellings(name: string, { bare, choices = [] }: Option): string[] {
   const values = bare === undefined ? [] : choices.map((choice) => `--${name}=${choice}`);
   return [`--${name}`, ...values];

@@ -3,10 +3,8 @@ import { warningLine } from "../../flows/text/plan.ts";
 import type { Warning } from "../../plan/warnings.ts";
 import type { ArrayProgress, FlowEvent, Progress, ReadEvent, WarningEvent } from "../../run/events.ts";
 import type { Retry } from "../../stores/remote/retry-requests.ts";
-
 import { grouped } from "../../util/names.ts";
 import { withFlagAlone } from "../../util/options.ts";
-
 import { formatBytes } from "../../util/units.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ProgressUpdate } from "./view.ts";

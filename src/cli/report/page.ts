@@ -315,7 +315,7 @@ const SHORTEST = 34;
 const MAX_LINES = 32;
 /** Space on each side of the drawing for labels. */
 const LABEL_ROOM = 132;
-/** Characters of a label that fit into this space. */
+/** Number of characters of a label that fit into `LABEL_ROOM`. */
 const LABEL_LENGTH = 14;
 /** Direction of the axis into the picture, per unit of its length. */
 const DEPTH: Point = [0.62, -0.42];

@@ -1,9 +1,7 @@
 import { printable, printableLines } from "../../flows/text/format.ts";
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
-
 import { counted, grouped, shellWord } from "../../util/names.ts";
 import { withFlagAlone } from "../../util/options.ts";
-
 import { redact } from "../../util/redact.ts";
 import { toJson } from "./results.ts";
 

@@ -1,4 +1,4 @@
-import { type FixedDataType, isFixed, swapElement } from "../../meta/data-type.ts";
+import { type FixedDataType, isFixed, swapItem } from "../../meta/data-type.ts";
 import { parseTextFill } from "../../meta/fill-values.ts";
 import { integerRange, numberKindOf } from "../../meta/number-kinds.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -89,7 +89,7 @@ function ofFixedText(
 ): BytesToBytesCodec {
   const endian = dtype.startsWith(">") ? "big" : "little";
   const texts = labels.map((label) =>
-    swapElement(codePoints(label, size), { kind: "fixed-text", size }, endian),
+    swapItem(codePoints(label, size), { kind: "fixed-text", size }, endian),
   );
   // A label longer than the texts matches none of them.
   const codeOf = codesByText(

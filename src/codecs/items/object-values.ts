@@ -64,7 +64,7 @@ export function objectText(object: JsonValue): string {
   return writeJson(object, { nonFinite: "token" });
 }
 
-/** Converts elements of a type, little-endian, to the JSON values that Python writes for them, and back. */
+/** Converts items of a type, little-endian, to the JSON values that Python writes for them, and back. */
 export interface JsonElements {
   toJson(bytes: Uint8Array): JsonValue;
   /** @throws `invalid-metadata`, `corrupt-chunk` for a value that is not of the type. */
@@ -73,7 +73,7 @@ export interface JsonElements {
   readonly maxText: number;
 }
 
-/** The converter for elements of a type; undefined for types without JSON values. */
+/** The converter for items of a type; undefined for types without JSON values. */
 export function jsonElements(dataType: FixedDataType): JsonElements | undefined {
   switch (dataType.kind) {
     case "bool":

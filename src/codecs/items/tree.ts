@@ -1,4 +1,4 @@
-import { type FixedDataType, isFixed, swapElement } from "../../meta/data-type.ts";
+import { type FixedDataType, isFixed, swapItem } from "../../meta/data-type.ts";
 import { writeNumpyType } from "../../meta/v2/numpy-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
@@ -140,7 +140,7 @@ async function fixedCodec(
     encodeInto(source, target) {
       const items = Array.from({ length: itemsToEncode(source, dataType.size) }, (_, i) => {
         const element = source.subarray(i * dataType.size, (i + 1) * dataType.size);
-        return elements.toJson(swapElement(element, dataType, endian));
+        return elements.toJson(swapItem(element, dataType, endian));
       });
       const shape = items.length === product(spec.shape) ? spec.shape : [items.length];
       const encoded = format.write(makeTree(items, writeNumpyType(dataType, endian), shape));
@@ -158,7 +158,7 @@ async function fixedCodec(
         const { size } = stored.dataType;
         if (items.length * size > target.length) throw overrun(target.length);
         for (const [i, item] of items.entries()) {
-          target.set(swapElement(stated.toBytes(item), stored.dataType, stored.endian ?? "little"), i * size);
+          target.set(swapItem(stated.toBytes(item), stored.dataType, stored.endian ?? "little"), i * size);
         }
         return items.length * size;
       });

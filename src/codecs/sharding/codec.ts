@@ -7,7 +7,6 @@ import type { ArrayToBytesCodec, ChunkSpec, CodecPipeline, NestingCodecFactory }
 import { fillItems, isFilled } from "../filled-data.ts";
 import { copyBox } from "../kernels/copy-box.ts";
 import { corrupt, foreignSizeBound, MAX_CHUNK_SIZE, offsetsOf, partFailure } from "../limits.ts";
-
 import { type InnerRange, ShardIndex } from "./entries.ts";
 import { type ShardFormat, shardFormat } from "./index-format.ts";
 

@@ -1,17 +1,14 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
-
 import { isJsonObject, member } from "../../meta/assert-json.ts";
 import { numberList, numbersInText } from "../../meta/conventions/geo/numbers.ts";
 import { rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
-
 import { axisOfType, multiscalesOf, omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { joinKey, lastName } from "../../util/node-path.ts";
-
 import { parseWholeNumber } from "../../util/numbers.ts";
 import type { AppendedPair, ArrayPair, NodesByKind, Pairs } from "./pairs.ts";
 

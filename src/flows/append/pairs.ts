@@ -131,7 +131,7 @@ interface Trait {
   readonly what: string;
   /** The trait as stated. */
   readonly is: string | undefined;
-  /** A text that is equal for equal meanings; by default the trait as stated. */
+  /** A text that is the same for all spellings of one meaning; by default the trait as stated. */
   readonly means?: string | undefined;
 }
 

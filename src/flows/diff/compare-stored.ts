@@ -8,7 +8,6 @@ import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { sortUtf8 } from "../../util/names.ts";
 import { belowPath, nearest } from "../../util/node-path.ts";
-
 import { sameValue } from "../update/same-value.ts";
 import { brokenStates, type Difference } from "./compare-metadata.ts";
 

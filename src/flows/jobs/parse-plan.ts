@@ -5,7 +5,6 @@ import { pathFilter } from "../../plan/key-filter.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
 import { assertCountable, boxGrid, lastStage, splitsOf } from "../../plan/task.ts";
-
 import { isKey } from "../../stores/key.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-value.ts";

@@ -1,6 +1,5 @@
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import { firstOfStage, lastStage, taskAt } from "../../plan/task.ts";
-
 import type { EventOptions, RunReport } from "../../run/events.ts";
 import { doneBefore, type RunIdentity } from "../../run/ledger.ts";
 import { assertSameRun } from "../../run/run-identity.ts";

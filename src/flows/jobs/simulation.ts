@@ -103,7 +103,7 @@ export interface WorkerLoad {
   readonly coreSeconds: number;
   readonly gets: number;
   readonly puts: number;
-  /** Seconds of its longest task, and the number of its tasks at once. */
+  /** Seconds of its longest task, and the number of tasks that it runs at once. */
   readonly taskSeconds: number;
   readonly tasksAtOnce: number;
 }
@@ -208,7 +208,7 @@ export function runStage(loads: readonly WorkerLoad[], options: VirtualStageOpti
     worker.left -= worker.step;
     worker.ended = now;
     if (worker.left <= 1e-9) continue;
-    // the tasks at work are repeated; on average they were half done
+    // the tasks in progress are repeated; on average they were half done
     count.failures++;
     count.tasksRepeated += load.tasksAtOnce;
     worker.left += startWork + Math.min(worker.step, load.taskSeconds * load.tasksAtOnce * 0.5);

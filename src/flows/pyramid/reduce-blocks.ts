@@ -1,6 +1,5 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { ancestorsOf, isUnreadableAbove, openNode } from "../../hierarchy/open/open-node.ts";
-
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { member } from "../../meta/assert-json.ts";
 import { packingOf, rereadInteger } from "../../meta/conventions/cf/packing.ts";

@@ -6,7 +6,7 @@ import {
   type ZarrFormat,
 } from "../../meta/array-metadata.ts";
 import { Losses } from "../../meta/documents.ts";
-import { zeroElement } from "../../meta/fill-values.ts";
+import { zeroItem } from "../../meta/fill-values.ts";
 import type { Change } from "../../plan/request.ts";
 import type { MissingCount } from "../../plan/strategies.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
@@ -62,7 +62,7 @@ export async function missingChunks({
     if (reading ? !reading.isMissingWritten : sameBytes(from, fill)) return;
     // Without a fill value, missing chunks read as zeros. If the target's fill value is zero, they can stay
     // missing.
-    if (!reading && from === null && sameBytes(zeroElement(node.metadata.dataType), fill)) {
+    if (!reading && from === null && sameBytes(zeroItem(node.metadata.dataType), fill)) {
       missing.set(node.path, { chunks: 0, isCertain: true });
       return;
     }

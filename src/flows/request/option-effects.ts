@@ -11,7 +11,6 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { listed } from "../../util/names.ts";
 import { type IdleOption, withoutEffect, withoutShared } from "../../util/options.ts";
 import type { Changes, PlanningOptions } from "./flow-options.ts";
-
 import { hasOtherFormat } from "./node-findings.ts";
 import { nearestReason } from "./slice-indices.ts";
 import { profiledSides } from "./store-profiles.ts";

@@ -1,7 +1,6 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/above-on-use.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove, openNode } from "../../hierarchy/open/open-node.ts";
-
 import { type BrokenNode, brokenNode } from "../../hierarchy/open/walk.ts";
 import type { PaceOptions } from "../../hierarchy/read-options.ts";
 import type { FormatOptions } from "../../meta/formats.ts";

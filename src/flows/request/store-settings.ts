@@ -79,7 +79,7 @@ export function limitConcurrency({
     : limitRequests({ most: concurrency, isFixed: true, owner: context });
 }
 
-/** The same for an adaptive number of requests, up to the planned maximum. */
+/** As `limitConcurrency`, for an adaptive number of requests, up to the planned maximum. */
 export function limitAdaptive({
   concurrency,
   isAdaptive,

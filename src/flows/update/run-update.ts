@@ -11,7 +11,6 @@ import { uncheckedIn } from "../../run/run-plan.ts";
 import { Unpublisher } from "../../run/unpublish.ts";
 import { type Verified, verifyTarget } from "../../run/verify.ts";
 import { lockContents, type StoreLock } from "../../targets/store-lock.ts";
-
 import { followSignals } from "../../util/abort.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";

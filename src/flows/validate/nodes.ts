@@ -17,7 +17,7 @@ import {
   statedMissing,
 } from "../../meta/conventions/missing-values.ts";
 import type { DataType } from "../../meta/data-type.ts";
-import { zeroElement } from "../../meta/fill-values.ts";
+import { zeroItem } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { itemJson } from "../../run/compare-values.ts";
@@ -245,7 +245,7 @@ function* stale(
 
 const POINTER = pointerTo("/attributes", FILL_VALUE_ATTRIBUTE);
 
-/** Reports problems of a node's missing value for readers of CF conventions, such as xarray. */
+/** Reports problems that a node's missing value causes in readers of CF conventions, such as xarray. */
 export function missingFindings(node: ZarrNode): ValidateFinding[] {
   if (node.kind !== "array") return [];
   return [unreadable(node), contradicted(node), zeroIsMissing(node)].filter(
@@ -299,7 +299,7 @@ function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
 }
 
 function zeroText(dataType: DataType): string {
-  return dataType.kind === "complex" ? "0" : itemJson(zeroElement(dataType), dataType);
+  return dataType.kind === "complex" ? "0" : itemJson(zeroItem(dataType), dataType);
 }
 
 /** True if CF readers treat every 0 of an array as missing, although no attribute states so. */

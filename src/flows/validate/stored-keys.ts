@@ -133,7 +133,9 @@ export class StoredKeys {
     }
   }
 
-  /** The array that a key is a chunk of, outside its grid; undefined for any other key. */
+  /**
+   * Returns the array that a key is a chunk of, if the chunk is outside the array's grid; undefined for any other key.
+   */
   arrayOutside(key: string): ZarrArray | undefined {
     const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
     if (owner?.kind !== "array" || this.#isDocument(key, owner)) return undefined;

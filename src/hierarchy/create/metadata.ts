@@ -17,7 +17,7 @@ import {
   parseDataTypeOption,
   type StoredDataType,
 } from "../../meta/data-type-option.ts";
-import { padBytes, zeroElement } from "../../meta/fill-values.ts";
+import { padBytes, zeroItem } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../meta/formats.ts";
 import { recoded } from "../../meta/recode.ts";
@@ -74,7 +74,7 @@ export interface NewArray<Type extends DataTypeOption = DataTypeOption> extends 
   /** Number of items of a chunk along each dimension; -1 is the whole dimension. */
   readonly chunks: readonly number[];
   /**
-   * Number of items of a shard along each dimension, a multiple of the chunk's; -1 is the whole dimension. A shard
+   * Number of items of a shard along each dimension, a multiple of the chunk shape; -1 is the whole dimension. A shard
    * stores several chunks under one key. Without shards, each chunk has its own key.
    */
   readonly shards?: readonly number[] | undefined;
@@ -251,7 +251,7 @@ function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecCon
 
 /** Encodes a fill value. @throws `invalid-metadata`, `invalid-option` */
 export function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array {
-  if (fill === undefined || fill === null) return zeroElement(dataType);
+  if (fill === undefined || fill === null) return zeroItem(dataType);
   if (dataType.kind === "fixed-bytes") {
     const bytes = typeof fill === "string" ? new TextEncoder().encode(fill) : fill;
     if (bytes instanceof Uint8Array) return padBytes(bytes, dataType.size, "/fillValue");

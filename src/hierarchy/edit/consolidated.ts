@@ -29,7 +29,10 @@ export interface DocumentChanges {
 export interface ConsolidatedScope {
   /** Paths of the groups whose consolidated metadata list the nodes. */
   readonly groups: readonly string[];
-  /** Paths of the nodes that change. They and all nodes below leave the consolidated metadata before the change. */
+  /**
+   * Paths of the nodes that change. They and all nodes below them are removed from the consolidated metadata before the
+   * change.
+   */
   readonly nodes: readonly string[];
 }
 
@@ -278,9 +281,9 @@ const WAIT_AT_MOST = 2 * STALE_AFTER;
 const LOOK_EVERY = 200;
 
 /**
- * Runs a step that reads and rewrites the consolidated metadata of the group at a path, while no other run does. Two
- * runs that change different members of a hierarchy thus keep each other's changes. Stores without conditional writes
- * have no turns.
+ * Runs a step that reads and rewrites the consolidated metadata of the group at a path, while no other run does, so
+ * that two runs that change different members of a hierarchy keep each other's changes. In stores without conditional
+ * writes, runs do not take turns.
  *
  * @param step must call `assertHeld` before it writes, which throws if the turn has expired
  * @throws `locked` if others hold the turn for too long.

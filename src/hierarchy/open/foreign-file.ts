@@ -116,7 +116,7 @@ export async function foreignFolder(
   return undefined;
 }
 
-/** Returns the place of a run that is at work or was killed; undefined if no run left any. */
+/** Returns the place of a run that is active or was killed; undefined if there is none. */
 export async function unfinishedAt(
   spec: StoreSpec,
   path: string,

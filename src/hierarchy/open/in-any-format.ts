@@ -8,8 +8,8 @@ import type { ZarrNode } from "../node.ts";
 import { type NodeInOptions, nodeOf } from "./open-node.ts";
 
 /**
- * Checks the path of a node as the caller gave it, before normalization. Only matters in formats that know no
- * normalized paths.
+ * Checks the path of a node as the caller gave it, before normalization. Matters only in formats that do not normalize
+ * paths.
  *
  * @throws `path-not-allowed`, `invalid-node-name`
  */

@@ -158,7 +158,10 @@ function roundsOf(
   return [[ofV3], [first, attributes], [second], [ofV1]];
 }
 
-/** Documents that are pages of HTML, unless all are. Some servers return such a page for every missing key. */
+/**
+ * Keys of documents that are HTML pages; none if all documents are. Some servers return such a page for every missing
+ * key.
+ */
 function pagesAmong(documents: Documents): string[] {
   const pages = [...documents].filter(([, bytes]) => beginsAsMarkup(bytes)).map(([key]) => key);
   return pages.length < documents.size ? pages : [];

@@ -4,7 +4,6 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import { type DataTypeName, describeDataType } from "../../meta/data-type-name.ts";
 import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
-
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { withConcurrencyLimit } from "../../stores/with/concurrency-limit.ts";

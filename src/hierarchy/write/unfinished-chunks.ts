@@ -40,8 +40,8 @@ export interface UnfinishedOptions {
 interface WritePieceOptions {
   readonly signal: AbortSignal;
   /**
-   * True if ownership of the piece is transferred, so that its data may become a chunk's; otherwise they are only read
-   * until `onTaken`.
+   * True if ownership of the piece is transferred, so that its data may become those of a chunk; otherwise they are
+   * only read until `onTaken`.
    */
   readonly isOwned: boolean;
   readonly onTaken: () => void;

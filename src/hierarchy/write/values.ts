@@ -365,7 +365,7 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
 
 /**
  * True if a part is a decoded chunk from the stages of `zarrflow/streams`: its data have the layout of its codecs, or
- * it has none.
+ * it has no data.
  */
 export function isDecoded(part: ArrayPart | DecodedChunk): part is DecodedChunk {
   return part.data === undefined || "kind" in part.data;

@@ -13,7 +13,7 @@ import {
   parseStringFill,
   parseTextFill,
   writeNumber,
-  zeroElement,
+  zeroItem,
 } from "../fill-values.ts";
 import {
   FLOAT64,
@@ -90,7 +90,7 @@ function toV3(metadata: ArrayMetadata, warn: Warn): ArrayMetadata {
   return {
     ...metadata,
     attributes: withMissing(attributes, attribute),
-    fillValue: fillValue.bytes ? fillValue : { bytes: zeroElement(dataType) },
+    fillValue: fillValue.bytes ? fillValue : { bytes: zeroItem(dataType) },
   };
 }
 

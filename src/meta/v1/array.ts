@@ -228,8 +228,8 @@ function pointerOf({ stated }: CodecConfig): string {
 }
 
 /**
- * Reads a v1 fill value as little-endian bytes. The form is v2's, but complex numbers may be only a real part, as the
- * v1 writer stores them.
+ * Reads a v1 fill value as little-endian bytes. The form is that of v2, but a complex number may be given by its real
+ * part alone, as the v1 writer stores it.
  *
  * @throws `invalid-metadata`
  */

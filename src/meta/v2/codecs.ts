@@ -60,7 +60,7 @@ export function parseV2Codecs(
   return { codecs: [...transpose, ...parsed], dataType: objects };
 }
 
-/** Writes a codec list as members of `.zarray`, and returns the byte order of its elements. */
+/** Writes a codec list as members of `.zarray`, and returns the byte order of its items. */
 export function writeV2Codecs(
   codecs: readonly CodecConfig[],
   dataType: DataType,

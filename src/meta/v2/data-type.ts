@@ -12,7 +12,6 @@ import {
   normalTimeUnit,
   structSize,
 } from "../data-type.ts";
-
 import { NUMBER_KINDS } from "../number-kinds.ts";
 import { TYPE } from "./numpy-type.ts";
 
@@ -23,8 +22,8 @@ export interface StoredType {
 }
 
 /**
- * Reads a NumPy type: a string such as `<f8`, or a list of fields. A field's byte order is returned only if it
- * differs from the whole type's. `|O` becomes kind `object`.
+ * Reads a NumPy type: a string such as `<f8`, or a list of fields. A field's byte order is returned only if it differs
+ * from that of the whole type. `|O` becomes kind `object`.
  *
  * @throws `unsupported-data-type`, `invalid-metadata`, `resource-limit`.
  */

@@ -3,7 +3,7 @@ import { parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import { assertString, invalidMetadata } from "../assert-json.ts";
-import { type DataType, type Endian, swapElement } from "../data-type.ts";
+import { type DataType, type Endian, swapItem } from "../data-type.ts";
 import {
   decodeCodePoints,
   padBytes,
@@ -14,7 +14,7 @@ import {
   readString,
   trimZeros,
   writeNumber,
-  zeroElement,
+  zeroItem,
 } from "../fill-values.ts";
 import { isNumber } from "../number-kinds.ts";
 
@@ -35,15 +35,13 @@ export function parseFillV2(
   switch (dataType.kind) {
     case "fixed-text":
       return isZero(json)
-        ? zeroElement(dataType)
+        ? zeroItem(dataType)
         : parseTextFill(assertString(json, pointer), dataType.size, pointer);
     case "fixed-bytes":
-      return isZero(json)
-        ? zeroElement(dataType)
-        : padBytes(parseBase64(json, pointer), dataType.size, pointer);
+      return isZero(json) ? zeroItem(dataType) : padBytes(parseBase64(json, pointer), dataType.size, pointer);
     case "raw":
     case "struct": {
-      if (isZero(json)) return zeroElement(dataType);
+      if (isZero(json)) return zeroItem(dataType);
       const bytes = parseBase64(json, pointer);
       if (bytes.length !== dataType.size) {
         throw invalidMetadata(
@@ -52,7 +50,7 @@ export function parseFillV2(
           json,
         );
       }
-      return swapElement(bytes, dataType, endian ?? "little");
+      return swapItem(bytes, dataType, endian ?? "little");
     }
     case "string":
       return parseStringFill(json, pointer);
@@ -87,7 +85,7 @@ export function writeFillV2(
       return toBase64(trimZeros(bytes));
     case "raw":
     case "struct":
-      return toBase64(swapElement(bytes, dataType, endian ?? "little"));
+      return toBase64(swapItem(bytes, dataType, endian ?? "little"));
     case "string":
       return readString(bytes);
     case "binary":

@@ -32,7 +32,7 @@ export function writeNumpyType(dataType: DataType, endian: Endian | undefined): 
   }
 }
 
-/** Bytes per element of a NumPy type string; undefined if it is not one. */
+/** Bytes per item of a NumPy type string; undefined if it is not one. */
 export function numpyItemSize(type: JsonValue | undefined): number | undefined {
   const [, , kind, digits] = typeof type === "string" ? (TYPE.exec(type) ?? []) : [];
   return kind === undefined ? undefined : Number(digits) * (kind === "U" ? 4 : 1);

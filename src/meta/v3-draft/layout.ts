@@ -17,7 +17,7 @@ const MAX_NAME = 255;
  * Keys of a node in a draft of v3: documents in one tree, chunks in another. Paths are not normalized, except that a
  * leading slash is removed.
  *
- * @throws `path-not-allowed` for a trailing slash or two in a row, `invalid-node-name` with the violated rule.
+ * @throws `path-not-allowed` for a trailing slash or two slashes in a row, `invalid-node-name` with the violated rule.
  */
 export function layoutDraft(form: DraftForm, path: string): NodeLayout {
   const normal = normalDraftPath(form, path);

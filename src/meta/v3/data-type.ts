@@ -20,7 +20,6 @@ import {
   normalTimeUnit,
   structSize,
 } from "../data-type.ts";
-
 import { assertNoOthers, type Extension, parseExtension, writeExtension } from "../extension.ts";
 import { NUMBER_KINDS, numberKindOf } from "../number-kinds.ts";
 

@@ -8,7 +8,7 @@ import {
   member,
   required,
 } from "../assert-json.ts";
-import { type DataType, type Endian, type Field, isFixed, swapElement } from "../data-type.ts";
+import { type DataType, type Endian, type Field, isFixed, swapItem } from "../data-type.ts";
 import {
   decodeCodePoints,
   type NumberForm,
@@ -48,7 +48,7 @@ export function parseFillV3(
       return assertLength(parseBytes(json, pointer), dataType.size, pointer);
     case "struct":
       if (typeof json !== "string") return parseStructFill(json, dataType.fields, endian, pointer);
-      return swapElement(assertLength(parseBase64(json, pointer), dataType.size, pointer), dataType, endian);
+      return swapItem(assertLength(parseBase64(json, pointer), dataType.size, pointer), dataType, endian);
     case "string":
       return parseStringFill(json, pointer);
     case "binary":

@@ -28,7 +28,7 @@ import {
   parseDocument,
 } from "../documents.ts";
 import { assertMayBeIgnored, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
-import { usualFill, zeroElement } from "../fill-values.ts";
+import { usualFill, zeroItem } from "../fill-values.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -322,7 +322,7 @@ function parseDimensionNames(json: JsonValue, rank: number): (string | null)[] |
  * `bytes`.
  */
 function parseFill(json: JsonValue, dataType: DataType, codecs: readonly CodecConfig[]): Uint8Array {
-  if (json === null && offsetSizeOf(codecs) !== undefined) return zeroElement(dataType);
+  if (json === null && offsetSizeOf(codecs) !== undefined) return zeroItem(dataType);
   const bytes = codecs.find(({ name }) => name === "bytes");
   const endian = bytes?.configuration.endian === "big" ? "big" : "little";
   return parseFillV3(json, dataType, endian, "/fill_value");
@@ -367,7 +367,7 @@ function writeFill({ fillValue, dataType, codecs }: ArrayMetadata, losses: Losse
   const stated = statedFill(fillValue, "v3", (json) => parseFill(json, dataType, codecs));
   const isOld = dataType.kind === "struct" && typeof stated === "string";
   if (stated !== undefined && !isOld) return stated;
-  const json = writeFillV3(fillValue.bytes ?? zeroElement(dataType), dataType);
+  const json = writeFillV3(fillValue.bytes ?? zeroItem(dataType), dataType);
   if (json === undefined && dataType.kind !== "object") losses.add("/fill_value", "text that is not Unicode");
   return json ?? "";
 }

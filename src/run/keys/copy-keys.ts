@@ -28,7 +28,6 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pagesAhead, pagesFrom, type ReadableStream } from "../../util/web-streams.ts";
 import type { RunLog } from "../run-log.ts";
 import { changed, copyValue, moreMemory, processSync, readInto } from "./copy-value.ts";
-
 import { folderCheck, keysToCopy, ListedChunks, listWanted } from "./keys-to-copy.ts";
 
 /** Number of keys that are listed ahead of copying at most. */

@@ -186,7 +186,8 @@ export async function* processSync<T>(
 const itself = (bytes: number) => bytes;
 
 /**
- * Reads a whole value to the start of `into` with a blocking call; undefined if it is missing or that is not possible.
+ * Reads a whole value to the start of `into` with a blocking call; undefined if it is missing or cannot be read like
+ * that.
  */
 export function readInto(store: Store, key: string, into: Uint8Array): Uint8Array | undefined {
   return store.getSync?.(key, { into })?.bytes;

@@ -9,7 +9,6 @@ import { isOnlyDocument } from "../../stores/key.ts";
 import type { KeyEntry, ListableStore, ListOptions, Store } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import { belowPath, folderOf, isAtOrBelow, joinKey, lastName, nearest } from "../../util/node-path.ts";
-
 import { product } from "../../util/shape.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 

@@ -13,7 +13,6 @@ import {
   splitsOf,
   type Task,
 } from "../../plan/task.ts";
-
 import type { Store, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { BufferScope } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";

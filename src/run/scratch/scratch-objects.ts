@@ -3,7 +3,6 @@ import type { ChunkSpec } from "../../codecs/codec.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { boxesTouching, headerSize, type Piece, pieceOf } from "../../plan/staged-windows.ts";
 import { itemsOf, type ScratchTask, splitsOf } from "../../plan/task.ts";
-
 import { type Assembly, addShared, OpenChunks } from "../../streams/assemble.ts";
 import type { DecodedChunk, EncodedChunk, Region } from "../../streams/chunk.ts";
 import { beginAssembly, chunksIn, chunksTouched, coordsIn } from "../../streams/regrid.ts";

@@ -34,7 +34,8 @@ export class ChunkReads {
   }
 
   /**
-   * Reads the chunks of a task that makes a slab. Once stored chunks are listed, adjacent missing chunks are one piece.
+   * Reads the chunks of a task that makes a slab. Once stored chunks are listed, adjacent missing chunks become one
+   * piece.
    */
   readonly read: ReadTaskChunks = (task, refs, options) => {
     const { stored } = this.#missing;

@@ -3,7 +3,6 @@ import { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { type DataTypeName, describeDataType } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
-
 import { isNumber, type Numbers, numberKindOf, readNumber } from "../../meta/number-kinds.ts";
 import { CONVERT_VALUES } from "../../meta/shards.ts";
 import type { PlannedConversion } from "../../plan/plan.ts";

@@ -109,7 +109,7 @@ export async function disownFolder(folder: string): Promise<void> {
 /** The known owner of a run's folder. */
 export interface FolderOwner {
   readonly run: string;
-  /** True if the run has ended, or has given no sign of life for so long that it counts as dead. */
+  /** True if the run has ended, or has not renewed its record for so long that it counts as dead. */
   readonly isDead: boolean;
 }
 

@@ -82,7 +82,7 @@ function readBootRecord(): Pick<ProcessRecord, "boot" | "namespace"> {
   }
 }
 
-/** Returns true if a process exists, this user's or another's. */
+/** Returns true if a process exists, whichever user owns it. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

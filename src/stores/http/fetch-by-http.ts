@@ -120,7 +120,7 @@ function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBo
             void stop();
           }
         };
-        // An aborted message also emits `end`, without its unread rest.
+        // An aborted message also emits `end`, although the rest was not read.
         message.on("data", onPiece).on("end", end).on("error", fail).on("close", cut).resume();
       });
     },

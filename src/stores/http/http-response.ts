@@ -32,7 +32,7 @@ export interface HttpResponse {
 /** Which of the caller's query and headers the responding server received. */
 export interface SentCredentials {
   readonly sent: readonly ("query" | "headers")[];
-  /** The server after a redirect, which did not get the headers. */
+  /** The server that a redirect led to, which did not receive the headers. */
   readonly withheldFrom?: string;
 }
 

@@ -4,7 +4,7 @@ import { files } from "../files.node.ts";
 import { ownFetch } from "../remote/private-access.ts";
 import type { HttpBody, PlainFetch } from "./http-response.ts";
 
-/** Adapts `fetch`, the platform's or a program's, to the part of it that is used. */
+/** Adapts `fetch`, of the platform or of a program, to the part of it that is used. */
 export function plainFetch(fetch: Fetch): PlainFetch {
   return async (url, { signal: end, ...init }) => {
     const signal = platformSignal(end);

@@ -68,7 +68,7 @@ export async function abortUpload(client: S3Client, { key, id }: MultipartUpload
 }
 
 /**
- * True if the object is this upload's. If the response to the request to join is lost, the retried request finds
+ * True if the object was made by this upload. If the response to the request to join is lost, the retried request finds
  * no upload.
  */
 async function isJoined(

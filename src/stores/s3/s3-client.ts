@@ -302,7 +302,7 @@ export class S3Client {
     }
   }
 
-  /** Returns the headers, with the signature's. */
+  /** Returns the headers, including those of the signature. */
   async #headersOf(
     url: URL,
     { method, signal }: S3Request,

@@ -25,12 +25,12 @@ export interface DirectoryEntry {
 }
 
 /**
- * Lists the entries of an archive's directory up to its end record, whatever count that states: writers without
- * zip64 store the count of many entries modulo 65,536.
+ * Lists the entries of an archive's directory up to its end record, whatever count that states: writers without zip64
+ * store the count of many entries modulo 65,536.
  *
- * @param onOtherCount called at the end if the record's count has lost what exceeds 16 bits
- * @throws `corrupt-store` if the directory does not end where its record says, has another number of entries, or
- *   is broken; `unsupported-operation` for strong encryption, and for archives in several files.
+ * @param onOtherCount called at the end if the count in the record was truncated to 16 bits
+ * @throws `corrupt-store` if the directory does not end where its record says, has another number of entries, or is
+ *   broken; `unsupported-operation` for strong encryption, and for archives in several files.
  * @see APPNOTE.TXT, 4.3.12
  */
 export async function* directoryEntries(

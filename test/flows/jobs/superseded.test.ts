@@ -12,7 +12,6 @@ import { openTargetBuild } from "../../../src/targets/index.ts";
 import { openJointInPlace } from "../../../src/targets/joint/value-build.ts";
 import type { JointRun } from "../../../src/targets/options.ts";
 import { assertNoneInside, encodedLock, newLockRecord } from "../../../src/targets/store-lock.ts";
-
 import { filesOf } from "../../interop/trees.ts";
 import { testFolder } from "../../support/cli.ts";
 import { keysOf } from "../../support/consume.ts";

@@ -54,7 +54,7 @@ function intSums<T>(start: usize, end: usize): void {
   }
 }
 
-/** One by one, because sums of floats depend on their order. */
+/** Adds the numbers one by one, because sums of floats depend on the order. */
 function floatSums<T>(start: usize, end: usize): void {
   let total = load<T>(start - sizeof<T>());
   for (let s = start; s < end; s += sizeof<T>()) {

@@ -140,7 +140,7 @@ export interface LabelScale {
    */
   readonly intervalOf: (label: Label, isPoint: boolean) => Interval | undefined;
   readonly text: (key: Key) => string;
-  /** True if keys have distances, and are usually sorted. */
+  /** True if distances between keys are meaningful; such keys are usually sorted. */
   readonly isMeasured: boolean;
   /** True if keys are longitudes in degrees. */
   readonly isLongitude?: boolean;

@@ -2,7 +2,6 @@ import { withChunkSeparator } from "../../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../../hierarchy/node.ts";
 import { findNode } from "../../../hierarchy/open/above-on-use.ts";
 import { ancestorsOf, isUnreadableAbove, openNode } from "../../../hierarchy/open/open-node.ts";
-
 import { describeDataType } from "../../../meta/data-type-name.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { isAtOrBelow, joinKey } from "../../../util/node-path.ts";

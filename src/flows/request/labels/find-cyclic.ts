@@ -1,9 +1,7 @@
 import { nameOf, type ZarrArray } from "../../../hierarchy/node.ts";
-
 import { type CyclicRange, storedHolds } from "../../../hierarchy/slice-option.ts";
 import { lastName } from "../../../util/node-path.ts";
 import { FULL_TURN, modulo } from "../../../util/numbers.ts";
-
 import type { Coordinate, Key } from "./coordinate.ts";
 
 /** A coordinate with longitudes all around the globe. */

@@ -2,7 +2,6 @@ import type { CyclicRange, IndexRange, Label, LabelRange } from "../../../hierar
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/names.ts";
 import { FULL_TURN, modulo } from "../../../util/numbers.ts";
-
 import { type Coordinate, compareLabels, type Interval, type Key } from "./coordinate.ts";
 import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 

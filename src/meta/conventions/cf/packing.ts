@@ -10,7 +10,10 @@ import { isReal } from "../../number-kinds.ts";
 export interface Packing {
   readonly scale: number | undefined;
   readonly offset: number | undefined;
-  /** Set if integers are stored as the other kind: their bits, and whether the decoded integers are signed. */
+  /**
+   * Set if unsigned integers are stored as signed ones, or vice versa: their bits, and whether the decoded integers are
+   * signed.
+   */
   readonly reread: { readonly bits: number; readonly signed: boolean } | undefined;
 }
 
