@@ -195,7 +195,7 @@ test.each(threats)("%s", (row) => {
   }
 });
 
-test("the tables of docs/scale.md are what the simulator prints", async () => {
+test("the tables of docs/scale.md are what the simulator prints", { tags: ["long"] }, async () => {
   requireBuild();
   const { scaleTables } = (await import("../../bench/scale.mjs" as string)) as {
     readonly scaleTables: () => Promise<string>;

@@ -2,17 +2,19 @@
 import { createHash } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { CellGrid, cellShapeOf } from "../../src/flows/digest/tree-hash.ts";
 import { type DigestTree, digestTree, mergeDigestTrees, rechunk } from "../../src/index.ts";
 import { coordsOf } from "../../src/util/shape.ts";
-import { testFolder } from "../support/cli.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 const cube: V2Array = { shape: [5, 500, 400], chunks: [5, 100, 50], items: ramp(1_000_000) };
 
+const places = temporaryFolder();
+
 async function group(arrays: Readonly<Record<string, V2Array>>): Promise<string> {
-  const folder = join(await testFolder(), "g.zarr");
+  const folder = places.next("g.zarr");
   await writeV2Group(folder, arrays);
   return folder;
 }
@@ -59,7 +61,7 @@ describe("cells", () => {
 
 describe("a tree", () => {
   it("is what the page defines", async () => {
-    const folder = join(await testFolder(), "a.zarr");
+    const folder = places.next("a.zarr");
     await writeV2Array(folder, cube);
     const bytes = new Uint8Array((cube.items as Float32Array).buffer);
     const cells = [0, 1, 2, 3, 4].map((i) => {
@@ -105,9 +107,14 @@ describe("a tree", () => {
 });
 
 describe("parts", () => {
+  let folder: string;
+  let whole: DigestTree;
+  beforeAll(async () => {
+    folder = await group({ t: cube, u: { ...cube, shape: [7], chunks: [2], items: ramp(7) } });
+    whole = await digestTree(folder, { cells: true });
+  });
+
   it.each([1, 2, 3, 8])("of %d are merged to the whole, in any order and step by step", async (of) => {
-    const folder = await group({ t: cube, u: { ...cube, shape: [7], chunks: [2], items: ramp(7) } });
-    const whole = await digestTree(folder, { cells: true });
     const trees = await parts(folder, of);
     const runs = trees.flatMap(({ arrays }) => arrays.flatMap(({ cells }) => cells ?? []));
     expect(runs.flatMap(({ sha256 }) => sha256)).toHaveLength(6);
@@ -119,7 +126,6 @@ describe("parts", () => {
   });
 
   it("that do not fit are errors", async () => {
-    const folder = await group({ t: cube });
     const [one] = await parts(folder, 2);
     if (!one) throw new Error("no parts");
     const other = await group({ t: { ...cube, items: ramp(1_000_000).map((n) => n + 1) } });

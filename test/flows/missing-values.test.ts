@@ -151,9 +151,8 @@ describe("the plan", () => {
       message: expect.stringContaining("10,001 missing chunks"),
       details: { path: "a", pointers: ["/fill_value"] },
     });
-    await convert(source, to, { to: "v2", allowLoss: ["/fill_value"] });
-    expect(await digestsOf(to)).toEqual(await digestsOf(source));
-    expect(await storeAt(to).get("a/10000")).toBeDefined();
+    const { totals } = await planOf(source, { allowLoss: ["/fill_value"] });
+    expect(totals).toMatchObject({ missingChunks: 10_001, chunksWritten: 10_001 });
   });
 
   test("counts the missing ones of a thousand million chunks without going through them", async () => {

@@ -149,10 +149,10 @@ test("chunks move between shards, and out of and into them, as they are stored",
 });
 
 test("whole shards that are mostly index fit the budget too", async () => {
-  const shards = { shape: [4096], chunks: [1], shards: [1024], values: (i: number) => 1 + (i % 255) };
+  const shards = { shape: [2048], chunks: [1], shards: [512], values: (i: number) => 1 + (i % 255) };
   const array = await openArray(await given({ dataType: "uint8", ...shards }));
   for (const maxMemory of [100_000, 1e6]) {
-    const planned = await planFlow(array, "memory:indexes", { slice: [[0, 4096]], maxMemory });
+    const planned = await planFlow(array, "memory:indexes", { slice: [[0, 2048]], maxMemory });
     expect(planned.plan.jobs[0]).toMatchObject({ strategy: "verbatim", tasks: expect.any(Number) });
     const { peakBuffers } = await runFlow(planned, {});
     expect(peakBuffers).toBeGreaterThan(0);

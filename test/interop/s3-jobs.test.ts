@@ -46,9 +46,10 @@ describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBuck
     return values;
   };
 
-  test.each(["direct", "staged"])(
-    "a %s rechunk is what one process makes, a third killed",
-    async (strategy) => {
+  // test/flows/jobs/several-processes.test.ts runs direct ones in folders
+  describe.each(["direct", "staged"])("a %s rechunk", (strategy) => {
+    const tags = strategy === "direct" && COUNT < 8 ? ["long"] : [];
+    test("is what one process makes, a third killed", { tags, timeout: 300_000 }, async () => {
       const url = (name: string) => `s3://${bucket.name}/${strategy}-${name}`;
       const how = ["--chunks", "time=-1,y=8,x=8", "--strategy", strategy, "--quiet"];
       await mustRun(folder, ["rechunk", "src.zarr", url("inline"), ...how]);
@@ -75,7 +76,6 @@ describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBuck
       await mustRun(folder, ["finish", "plan.json", "--verify", "--quiet"]);
       expect(await valuesAt(`${strategy}-out`)).toEqual(await valuesAt(`${strategy}-inline`));
       expect((await valuesAt(`${strategy}-scratch`)).size).toBe(0);
-    },
-    300_000,
-  );
+    });
+  });
 });

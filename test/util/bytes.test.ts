@@ -20,7 +20,7 @@ describe("Base64", () => {
   });
 
   it("may be long", { tags: ["slow"] }, () => {
-    expect(fromBase64("A".repeat(2 ** 24))).toHaveLength(3 * 2 ** 22);
+    expect(fromBase64("A".repeat(2 ** 20))).toHaveLength(3 * 2 ** 18);
     expect(fromBase64(`${"A".repeat(2 ** 24)}!AAA`)).toBeUndefined();
   });
 });
