@@ -16,8 +16,16 @@ function tagged(tag: string): string[] {
   );
 }
 
+/** Matches files with tests of the long run, which a test joins by its file's tag, by its own, or by `oneIn`. */
+const OF_LONG_RUN = /^\/\/ @module-tag (?:long|sampled)\b|"long"|\boneIn\(/m;
+
 /** Files of which a run has no test: to load them takes as long as many tests. */
-const left = (process.env.ZARRFLOW_WITHOUT ?? "").split(" ").filter(Boolean).flatMap(tagged);
+const left = [
+  ...(process.env.ZARRFLOW_WITHOUT ?? "").split(" ").filter(Boolean).flatMap(tagged),
+  ...(process.env.ZARRFLOW_ONLY === "long"
+    ? files.flatMap(({ path, text }) => (OF_LONG_RUN.test(text) ? [] : [path]))
+    : []),
+];
 
 /**
  * Files tagged `alone` get a process each, and those tagged `registers` share one. All others share as many processes as
