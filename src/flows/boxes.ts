@@ -42,7 +42,7 @@ export async function copyBoxes(
   if (target === undefined || product(region.shape) === 0) return;
   const [from, to] = await Promise.all([source.pipeline(), target.pipeline()]);
   const unit = target.metadata.chunkGrid.chunkShape;
-  const ofChunk = boxBytes(unit, to);
+  const ofChunk = pooledSize(to.decodedSize);
   // two decoded copies exist while a chunk that the region covers in part is rewritten
   const perChunk = chunkFootprint(from) + chunkFootprint(to) + ofChunk;
   assertBudget(perChunk + ofChunk, maxMemory, path);
@@ -83,14 +83,6 @@ export async function readBox(
   let data: ChunkData | undefined;
   for await (const piece of whole) data = piece.data;
   return data ?? fillData(chunk, buffers);
-}
-
-/** Buffer bytes of a box of items; an estimate for items of varying size. */
-export function boxBytes(
-  shape: readonly number[],
-  { spec, decodedSize }: Pick<CodecPipeline, "spec" | "decodedSize">,
-): number {
-  return pooledSize(Math.ceil((product(shape) * decodedSize) / Math.max(1, product(spec.shape))));
 }
 
 /** Bytes that one chunk takes, stored and decoded, on its way between a store and a box. */

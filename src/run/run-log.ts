@@ -151,16 +151,7 @@ export class RunLog {
     this.#reportProgress();
   }
 
-  /** The threads that reported tasks. */
-  get threads(): readonly ThreadReport[] {
-    return [...this.#threads.values()].sort((a, b) => a.thread - b.thread);
-  }
-
-  /** Peak of bytes in task buffers, as noted by `notePeak`; 0 unless other threads had buffers. */
-  get peak(): number {
-    return this.#peak;
-  }
-
+  /** Notes the peak of bytes in task buffers, if other threads had some. */
   notePeak(bytes: number): void {
     this.#peak = Math.max(this.#peak, bytes);
   }
@@ -192,11 +183,21 @@ export class RunLog {
     this.#nowAndThen(() => ({ type: "verify", keys, allKeys: this.#keys }));
   }
 
-  /** Reports the end of the run. */
-  ended(report: RunReport): void {
+  /** Ends the run: emits and returns its report, which adds the counts of this log to `others`. */
+  ended({ seconds, ...others }: Omit<RunReport, keyof RunCounts | "keysWritten" | "threads">): RunReport {
+    const threads = [...this.#threads.values()].sort((a, b) => a.thread - b.thread);
+    const report: RunReport = {
+      ...this.#counts,
+      seconds,
+      keysWritten: this.#keys,
+      ...others,
+      peakBuffers: Math.max(others.peakBuffers, this.#peak),
+      ...(threads.length > 0 && { threads }),
+    };
     this.#progress.end();
     this.emit({ type: "progress", progress: this.takeProgress() });
     this.emit({ type: "done", report });
+    return report;
   }
 
   #reportProgress(): void {

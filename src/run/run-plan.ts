@@ -93,18 +93,13 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
     const onWarning = (warning: Warning) => log.emit({ type: "warning", ...warning });
     await build.publish({ signal: options.signal, onWarning });
     if (plan.stages.length > 1 && !options.part) await removeLeftScratch(plan.scratch);
-    const report: RunReport = {
-      ...log.counts,
+    return log.ended({
       seconds: (performance.now() - started) / 1000,
-      keysWritten: log.keys,
       ...verified,
       ...uncheckedIn(options.source),
       ...(build.hasValue && { tasksResumed: before.tasks.size, keysResumed: log.resumed.keys }),
-      peakBuffers: Math.max(buffers.peak, log.peak),
-      ...(log.threads.length > 0 && { threads: log.threads }),
-    };
-    log.ended(report);
-    return report;
+      peakBuffers: buffers.peak,
+    });
   } catch (error) {
     await ledger.close().catch(() => {});
     if (!isKept(error, options, log)) await build.discard().catch(() => {});

@@ -57,17 +57,13 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
     }
   }
   const { log, buffers } = context;
-  const report: RunReport = {
-    ...log.counts,
+  return log.ended({
     ...log.existing,
     seconds: (performance.now() - started) / 1000,
-    keysWritten: log.keys,
     ...verified,
     ...uncheckedIn(context.source),
     peakBuffers: buffers.peak,
-  };
-  log.ended(report);
-  return report;
+  });
 }
 
 /** True if nothing differs; then counts all keys as kept. */
