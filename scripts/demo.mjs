@@ -1,8 +1,8 @@
-// Shows what zarrflow does: makes a data set (or takes a given one), rechunks maps to time series within 64 MB,
+// Shows what zarrflow does: makes a dataset (or takes a given one), rechunks maps to time series within 64 MB,
 // slices the result, and compares all values.
 //
 //   npm run demo             100 MB of made-up weather
-//   npm run demo -- PATH     your own data set
+//   npm run demo -- PATH     your own dataset
 //
 // The results are left in the folder `demo` and replaced by the next demo. Without PATH, so is `demo/guides`, which holds
 // what the pages in docs/guides/ read.

@@ -44,7 +44,7 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     load: () => import("./commands/append.ts"),
   },
   pyramid: {
-    summary: "build a multi-resolution pyramid of an image or geographic data set",
+    summary: "build a multi-resolution pyramid of an image or geographic dataset",
     load: () => import("./commands/pyramid.ts"),
   },
   plan: {

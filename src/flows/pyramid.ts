@@ -56,7 +56,7 @@ export interface PyramidLevel {
 export interface PyramidReport {
   /** Metadata convention that describes the levels. */
   readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "OME-Zarr 0.6" | "multiscales";
-  /** Method of an image, or of those variables of a data set that are not classes. */
+  /** Method of an image, or of those variables of a dataset that are not classes. */
   readonly method: PyramidMethod;
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
@@ -70,7 +70,7 @@ export interface PyramidReport {
 }
 
 /**
- * Writes an image, or a geographic data set, in several resolutions. The first level has the items of the source; each
+ * Writes an image, or a geographic dataset, in several resolutions. The first level has the items of the source; each
  * of the others is reduced from the level before it. The source is read once, within the memory budget. All levels use
  * the chunks, codecs and format of the source unless `codec` and `to` say otherwise. The target appears under its name
  * once it is complete, or not at all.

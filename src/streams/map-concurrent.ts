@@ -17,7 +17,7 @@ const MAP_OPTIONS: OptionNames<MapConcurrentOptions> = { concurrency: true, sign
  * Runs `fn` on up to `concurrency` items at a time and passes results on as they settle, in no particular order
  * (`reorder` restores it). Nothing starts before the first read.
  *
- * The first failure aborts the signals of the other calls; when these have ended, the stream errors with it. Cancelling
+ * The first failure aborts the signals of the other calls; when these have ended, the stream errors with it. Canceling
  * the readable side or aborting the writable side does the same with the given reason. Aborting `signal` does so with
  * `aborted`, whose cause is the signal's reason. No call ever outlives the stream.
  *

@@ -396,7 +396,7 @@ describe("mistakes", () => {
   });
 });
 
-/** A data set with odd arrays in it, `g.zarr`, one of numbers alone, `s.zarr`, and what is nearly like them. */
+/** A dataset with odd arrays in it, `g.zarr`, one of numbers alone, `s.zarr`, and what is nearly like them. */
 async function writeSamples(shell: Shell): Promise<void> {
   const array = (
     shape: readonly number[],

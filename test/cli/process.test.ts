@@ -254,7 +254,7 @@ describe("a process that is killed", () => {
   });
 });
 
-it("the demo runs on any data set, and leaves its results in the folder demo", async () => {
+it("the demo runs on any dataset, and leaves its results in the folder demo", async () => {
   const field = { shape: [20, 30], chunks: [1, 30], dimensions: ["time", "x"] };
   const { cwd, names } = await shell({ "own.zarr": { field, x: { shape: [30], dimensions: ["x"] } } });
   const temporary = await shell();

@@ -30,7 +30,7 @@ const crsAttributes = {
   semi_major_axis: 6_371_229,
 };
 
-/** A data set as CF has it: a rotated grid with coordinates of two dimensions, bounds, and a group with more. */
+/** A dataset as CF has it: a rotated grid with coordinates of two dimensions, bounds, and a group with more. */
 const cf = (at: string, zarrFormat: ZarrFormat) =>
   given({
     at,

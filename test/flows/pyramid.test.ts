@@ -96,7 +96,7 @@ describe("pyramid", () => {
     expect((await itemsOf(target, "2"))[0]).toBe(31);
   });
 
-  test("of a data set: a group for each level, with coordinates of their own", async () => {
+  test("of a dataset: a group for each level, with coordinates of their own", async () => {
     const t = Float64Array.from({ length: 2 * 5 * 4 }, (_, i) => (i % 7 === 0 ? Number.NaN : i));
     const along = (...dimensionNames: string[]) => ({ dimensionNames, codec: "none" });
     const lat = { ...along("lat"), dataType: "float32", values: [50, 40, 30, 20, 10] };

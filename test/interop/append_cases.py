@@ -1,4 +1,4 @@
-"""Writes data sets in two parts, and what xarray makes of them by appending; compares zarrflow's result with that.
+"""Writes datasets in two parts, and what xarray makes of them by appending; compares zarrflow's result with that.
 
     python append_cases.py write FOLDER
     python append_cases.py compare FOLDER
@@ -15,7 +15,7 @@ FORMATS = {"v2": 2, "v3": 3}
 
 
 def grid(kind):
-    """A data set of 30 times, and the encoding that all of it has."""
+    """A dataset of 30 times, and the encoding that all of it has."""
     numbers = numpy.random.default_rng(1).normal(280, 20, (30, 7, 5)).astype("float32")
     numbers[3, 2:4] = numpy.nan
     numbers[25, :, 1] = numpy.nan

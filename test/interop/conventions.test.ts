@@ -55,7 +55,7 @@ describe.runIf(hasShared).each(urls)("%s", (url) => {
   });
 });
 
-describe.runIf(hasShared)("a slice of a data set", () => {
+describe.runIf(hasShared)("a slice of a dataset", () => {
   test.each(urls.filter((url) => url.includes("cf-xarray")))("%s", async (url) => {
     await sliceTo(url, part, { slice: { time: [1, 4], lat: 0 } });
     expect(await described(part)).toEqual(await described(url));

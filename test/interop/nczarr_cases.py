@@ -1,4 +1,4 @@
-"""Writes NCZarr data sets with netCDF-C, and opens with it what zarrflow makes of them.
+"""Writes NCZarr datasets with netCDF-C, and opens with it what zarrflow makes of them.
 
     python nczarr_cases.py write FOLDER
     python nczarr_cases.py read FOLDER NAME ...

@@ -151,7 +151,7 @@ describe.runIf(hasPython)("flows, against xarray and NumPy", LONG, () => {
   });
 });
 
-describe.runIf(hasPython)("data sets of netCDF-C", LONG, () => {
+describe.runIf(hasPython)("datasets of netCDF-C", LONG, () => {
   test("arrays with its filters are read, and rechunked", async () => {
     const place = await newFolder();
     const arrays = (await runPython("nczarr_filters.py", place)) as Record<string, number[]>;

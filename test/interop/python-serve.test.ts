@@ -118,7 +118,7 @@ describe.runIf(hasPython && hasShared)("arrays of both corpora, served over HTTP
   });
 });
 
-describe.runIf(hasPython && hasShared)("CF data sets, served over HTTP", () => {
+describe.runIf(hasPython && hasShared)("CF datasets, served over HTTP", () => {
   test("are to xarray what they are on disk, rechunked and converted too", async () => {
     const served = await serveCases([]);
     try {

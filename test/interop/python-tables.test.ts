@@ -25,13 +25,13 @@ interface Job {
 
 const TABLES: readonly SliceFormat[] = ["csv", "ndjson", "arrow", "arrows", "parquet"];
 
-/** Formats of tables of data sets that are packed in many ways; how they are decoded does not depend on them. */
+/** Formats of tables of datasets that are packed in many ways; how they are decoded does not depend on them. */
 const PACKED_TABLES: Readonly<Record<string, readonly SliceFormat[]>> = {
   v2: ["csv", "arrow"],
   v3: ["ndjson", "parquet"],
 };
 
-/** Data sets, variables of them that make one table, and what is taken of them. */
+/** Datasets, variables of them that make one table, and what is taken of them. */
 const DATA_SETS: readonly (readonly [store: string, variables: string, isel?: Record<string, number>])[] = [
   ["data/era5-uk-t2m.zarr", "t2m", { time: 5 }],
   ["data/era5-uk-t2m.zarr", "t2m", { latitude: 3, longitude: 7 }],

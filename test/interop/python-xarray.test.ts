@@ -24,13 +24,13 @@ interface Job {
   readonly decode?: boolean;
 }
 
-interface DataSet {
+interface Dataset {
   readonly chunks: string;
   readonly slice: Readonly<Record<string, readonly [number, number]>>;
 }
 
-/** The data sets of xarray_matrix.py, with chunks and a part for each. */
-const DATA_SETS: Readonly<Record<string, DataSet>> = {
+/** The datasets of xarray_matrix.py, with chunks and a part for each. */
+const DATA_SETS: Readonly<Record<string, Dataset>> = {
   numbers: { chunks: "x=5", slice: { x: [1, 8] } },
   packed: { chunks: "y=5,x=4", slice: { y: [1, 4] } },
   text: { chunks: "x=2", slice: { x: [1, 3] } },

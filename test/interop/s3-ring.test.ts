@@ -19,7 +19,7 @@ import { filesOf } from "./trees.ts";
 const folder = temporaryFolder();
 
 /** The sets of real data that go round. */
-const dataSets = ["era5-uk-t2m.zarr", "basin-mask.zarr", "era-interim-uvz.v3.zarr"];
+const datasets = ["era5-uk-t2m.zarr", "basin-mask.zarr", "era-interim-uvz.v3.zarr"];
 
 interface Ring {
   readonly source: string;
@@ -72,7 +72,7 @@ describe.runIf(hasShared).each(servers)("the ring through $name", ({ name: serve
     await bucket.close();
   });
 
-  describe.each(dataSets)("%s", (name) => {
+  describe.each(datasets)("%s", (name) => {
     let ring: Ring;
     beforeAll(async () => {
       ring = ringOf(name, { bucket: bucket.name, folder: join(folder.path, server) });
@@ -155,7 +155,7 @@ describe.runIf(hasShared).each(servers)("the ring through $name when requests fa
     const endWatch = onRetry((retry) => retries.push(retry));
     try {
       const places = { bucket: bucket.name, folder: folder.next("round") };
-      const rings = dataSets.map((name) => ringOf(name, places));
+      const rings = datasets.map((name) => ringOf(name, places));
       for (const ring of rings) await goRound(ring);
       return { rings, requests: proxy.requests, retries };
     } finally {

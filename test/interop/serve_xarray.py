@@ -1,4 +1,4 @@
-"""Prints, for each pair of places, whether xarray opens the same data set at both: values, attributes, encoding of time.
+"""Prints, for each pair of places, whether xarray opens the same dataset at both: values, attributes, encoding of time.
 
     python serve_xarray.py PLACE URL PLACE URL ...
 """

@@ -1,4 +1,4 @@
-"""Writes data sets that are packed in many ways, and compares files of their slices with xarray's own decoding.
+"""Writes datasets that are packed in many ways, and compares files of their slices with xarray's own decoding.
 
     table_cases.py make FOLDER        writes packed.v2.zarr and packed.v3.zarr; prints the names of their variables
     table_cases.py compare JOBS       JOBS is a JSON list of {"store", "variables", "isel", "file", "format",

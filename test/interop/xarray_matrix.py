@@ -1,6 +1,6 @@
-"""Data sets of every kind in both formats, and whether two stores are the same to xarray.
+"""Datasets of every kind in both formats, and whether two stores are the same to xarray.
 
-xarray_matrix.py make FOLDER         writes NAME.v2.zarr and NAME.v3.zarr for each data set; prints their names
+xarray_matrix.py make FOLDER         writes NAME.v2.zarr and NAME.v3.zarr for each dataset; prints their names
 xarray_matrix.py compare JOBS        JOBS is a JSON list of {"a", "b", "isel", "mask_a", "mask_b", "decode"}; prints a list of
                                      what differs for each
 xarray_matrix.py missing STORE...    prints how many items of each variable are missing, by store

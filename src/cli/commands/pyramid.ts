@@ -75,11 +75,11 @@ export const command = defineCommand({
     },
     {
       line: "pyramid era5.zarr maps.zarr --levels 3 --codec zstd:5 --to v3",
-      says: "a data set, written as Zarr v3 with zstd",
+      says: "a dataset, written as Zarr v3 with zstd",
     },
     {
       line: "pyramid era5.zarr maps.zarr --levels 3 --dry-run",
-      says: "preview the levels of a data set and the memory they take",
+      says: "preview the levels of a dataset and the memory they take",
     },
   ],
   async run([source = "", target = ""], values, terminal) {

@@ -313,6 +313,6 @@ function noDimension(dim: string, arrays: readonly ZarrArray[], axes: AxesOfArra
 
 function lacks(side: string, path: string, why: string): ZarrflowError {
   return new ZarrflowError("differs", `the ${side} lacks \`${path}\`, ${why}`, {
-    hint: "Append data sets with the same arrays, or append single arrays.",
+    hint: "Append datasets with the same arrays, or append single arrays.",
   });
 }

@@ -153,8 +153,8 @@ function imageOfArray(array: ZarrArray, given: string | undefined): Image {
       found: given ?? array.dimensionNames?.map((name) => name ?? "(no name)").join(", ") ?? "no names",
       hint:
         rank < 2 || rank > 5
-          ? "Name an image, one of its arrays, or the group of a geographic data set."
-          : "Pass them with --axes (in code axes), such as tyx. For a geographic data set name the group.",
+          ? "Name an image, one of its arrays, or the group of a geographic dataset."
+          : "Pass them with --axes (in code axes), such as tyx. For a geographic dataset name the group.",
     });
   }
   const stored = names?.filter((name, d) => Object.hasOwn(TYPES, name) && name !== axes[d]) ?? [];

@@ -8,7 +8,7 @@ import { omeMembers, omeSeries, sourcesOutside } from "../../meta/conventions/om
 import type { NodeWarning } from "../../plan/plan.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, joinKey, lastName } from "../../util/node-path.ts";
-import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
+import { type Dataset, type DatasetArray, datasetAttributes, datasetOf, levelsOfArray } from "./dataset.ts";
 import { axisNames, type Image, imageAttributes, imageOf, spatialAxes, versionOfPyramid } from "./image.ts";
 import { followedLevels, type TargetTerms, targetTerms } from "./level-metadata.ts";
 import { factorsOf, type LevelShape, levelShapes, type PyramidOptions } from "./pyramid-options.ts";
@@ -23,7 +23,7 @@ import {
 import { coordinateMetadata, type LevelWindows, planLevelWindows } from "./write-levels.ts";
 
 /** One array of the source, and what is made of it in the levels. */
-export interface LevelJob extends DataSetArray {
+export interface LevelJob extends DatasetArray {
   readonly levels: readonly LevelShape[];
   /** Metadata of the array in each level; fewer than levels if the others do not have it. */
   readonly metadata: readonly ArrayMetadata[];
@@ -36,7 +36,7 @@ export interface PyramidPlan {
   readonly zarrFormat: "v2" | "v3";
   /** Metadata convention that describes the levels. */
   readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "OME-Zarr 0.6" | "multiscales";
-  /** Method of an image, or of those variables of a data set that are not classes. */
+  /** Method of an image, or of those variables of a dataset that are not classes. */
   readonly method: PyramidMethod;
   /** Attributes of the pyramid's group. */
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ type PlanOptions = Pick<PyramidOptions, "factor" | "method" | "axes" | "codec" |
   Required<Pick<PyramidOptions, "levels">> & { readonly maxMemory: number; readonly concurrency: number };
 
 /**
- * Plans the pyramid of an image, or of a geographic data set.
+ * Plans the pyramid of an image, or of a geographic dataset.
  *
  * @param place of the target, as given
  */
@@ -70,7 +70,7 @@ export async function planPyramid(root: ZarrNode, place: string, options: PlanOp
     });
   }
   const image = await imageOf(root, options);
-  if (image === undefined && root.kind === "group") return planDataSet(root, to, options);
+  if (image === undefined && root.kind === "group") return planDataset(root, to, options);
   if (image === undefined)
     throw new ZarrflowError("invalid-option", "there is no image", { path: root.path });
   return planImage(image, { root, place, to }, options);
@@ -165,25 +165,25 @@ function asLevel(
   return { ...metadata, chunkKeyEncoding: { ...metadata.chunkKeyEncoding, separator: "/" } };
 }
 
-async function planDataSet(
+async function planDataset(
   root: Extract<ZarrNode, { kind: "group" }>,
   to: "v2" | "v3",
   options: PlanOptions,
 ): Promise<PyramidPlan> {
   const { factor, method: asked, levels: wanted, signal } = options;
-  await assertMayBeDataSet(root, options);
+  await assertMayBeDataset(root, options);
   const labels = await labelsBy(root, undefined, signal);
-  const dataSet: DataSet = await dataSetOf(root, { asked, labels, signal });
+  const dataset: Dataset = await datasetOf(root, { asked, labels, signal });
   const method = asked ?? (labels === undefined ? "mean" : "mode");
-  const { spatial, shape, chunkShape, groupsLeft } = dataSet;
+  const { spatial, shape, chunkShape, groupsLeft } = dataset;
   const { factors, unnamed } = factorsOf(factor, spatial, spatial);
   const levels = levelShapes(shape, factors, { chunkShape, levels: wanted, path: root.path, unnamed });
-  const arrays: DataSetArray[] = [];
-  for (const one of dataSet.arrays)
+  const arrays: DatasetArray[] = [];
+  for (const one of dataset.arrays)
     arrays.push({ ...one, array: await withChunkSeparator(one.array, { signal }) });
   const terms = targetTerms([root, ...arrays.map(({ array }) => array)], to, options);
   const jobs: LevelJob[] = [];
-  for (const one of arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), terms, options));
+  for (const one of arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataset, levels), terms, options));
   const attributes = terms.rootAttributes;
   const named = jobs.map((job) => [job, job.name] as const);
   const followed = followedLevels(named, terms, { attributes, areGroups: true });
@@ -191,7 +191,7 @@ async function planDataSet(
     zarrFormat: to,
     convention: "multiscales",
     method,
-    attributes: dataSetAttributes(followed.attributes, dataSet, { levels, method }),
+    attributes: datasetAttributes(followed.attributes, dataset, { levels, method }),
     levelAttributes: followed.levelAttributes,
     spatial,
     axes: [...spatial.keys()],
@@ -203,7 +203,7 @@ async function planDataSet(
 }
 
 async function jobOf(
-  one: DataSetArray,
+  one: DatasetArray,
   levels: readonly LevelShape[],
   terms: TargetTerms,
   { maxMemory, concurrency }: PlanOptions,
@@ -251,12 +251,12 @@ function innerShape({ metadata: { chunkGrid } }: ZarrArray): readonly number[] {
 type Reading = Pick<PyramidOptions, "axes" | "signal">;
 
 /**
- * Checks that a group without an image may be a geographic data set.
+ * Checks that a group without an image may be a geographic dataset.
  *
  * @throws `invalid-option` for a plate, a well, and other groups whose metadata name images below; for `axes`, because
- *   the arrays of a data set name their own
+ *   the arrays of a dataset name their own
  */
-export async function assertMayBeDataSet(group: ZarrGroup, { axes, signal }: Reading): Promise<void> {
+export async function assertMayBeDataset(group: ZarrGroup, { axes, signal }: Reading): Promise<void> {
   const kind = kindOf(group);
   if (kind !== undefined) {
     const image = await firstImage(group, signal);
@@ -269,7 +269,7 @@ export async function assertMayBeDataSet(group: ZarrGroup, { axes, signal }: Rea
   if (axes === undefined) return;
   throw new ZarrflowError("invalid-option", "axes apply to arrays, and this is a group without an image", {
     path: group.path,
-    hint: "Name one array, or omit --axes (in code axes): the arrays of a data set name their dimensions.",
+    hint: "Name one array, or omit --axes (in code axes): the arrays of a dataset name their dimensions.",
   });
 }
 

@@ -10,11 +10,11 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
 import { recodeTo } from "../request/changes.ts";
 import { nodesInFormat } from "../request/wanted-nodes.ts";
-import type { DataSetArray } from "./data-set.ts";
+import type { DatasetArray } from "./dataset.ts";
 import { blockOffset, type LevelShape, type PyramidOptions } from "./pyramid-options.ts";
 
 /** An array of the source, and its metadata in each level. */
-interface ArrayInLevels extends DataSetArray {
+interface ArrayInLevels extends DatasetArray {
   readonly levels: readonly LevelShape[];
   readonly metadata: readonly ArrayMetadata[];
 }

@@ -15,7 +15,7 @@ export interface PyramidOptions extends UnpacedOptions {
   readonly factor?: number | Readonly<Record<string, number>> | string | undefined;
   /**
    * How a block of items becomes one; by default `mode` for labels, masks and classes, `mean` for everything else. In a
-   * data set, a requested `mean` does not apply to classes.
+   * dataset, a requested `mean` does not apply to classes.
    */
   readonly method?: PyramidMethod | undefined;
   /** Number of levels, including the first; by default `auto`: until each spatial dimension is one chunk long. */

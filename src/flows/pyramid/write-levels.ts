@@ -12,7 +12,7 @@ import type { JsonObject } from "../../util/json-value.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { chunkFootprint, readBox } from "../boxes.ts";
 import { slice } from "../slice.ts";
-import type { DataSetArray } from "./data-set.ts";
+import type { DatasetArray } from "./dataset.ts";
 import { blockUnit, type LevelShape } from "./pyramid-options.ts";
 import { type NumberAccess, type NumberBox, type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 
@@ -201,7 +201,7 @@ export function coordinateMetadata(metadata: ArrayMetadata, method: PyramidMetho
 
 /** Values of a coordinate in each level: the middle of each block, or its first item. */
 export async function coordinateLevels(
-  { array, method = "mean", role }: DataSetArray,
+  { array, method = "mean", role }: DatasetArray,
   levels: readonly LevelShape[],
   { signal }: { readonly signal?: AbortSignal | undefined },
 ): Promise<Float64Array[]> {

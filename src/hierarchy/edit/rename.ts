@@ -65,7 +65,7 @@ export async function renameNode(
   const { zarrFormat } = node.layout;
   const hierarchyAround = await parentHierarchyOfNode(node);
   const { store, spec, path: old } = hierarchyAround;
-  assertRenamable(store, old);
+  assertCanRename(store, old);
   // a lock would move with the node, so it is released
   await (await lockPlace(hierarchyAround, { signal })).release();
   const limits = { maxMetadata: node.reading.maxMetadata, signal };
@@ -99,7 +99,7 @@ export async function renameNode(
 
 type RenamingStore = WritableStore & Required<Pick<WritableStore, "rename">>;
 
-function assertRenamable(store: WritableStore, path: string): asserts store is RenamingStore {
+function assertCanRename(store: WritableStore, path: string): asserts store is RenamingStore {
   if (store.rename !== undefined) return;
   throw new ZarrflowError("unsupported-operation", "this store cannot rename keys", {
     store: store.description,

@@ -338,7 +338,7 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] 
   return coords.map((at, index) => ({ index, coords: at, region: chunkRegion(at, chunk.shape, shape) }));
 }
 
-/** Pulls from `frames`. Cancelling does not wait for a frame that is still pending. */
+/** Pulls from `frames`. Canceling does not wait for a frame that is still pending. */
 function streamOf(frames: Frames): ReadableStream<Values> {
   const source = (frames instanceof ReadableStream ? frames : streamFrom(frames)).getReader();
   return new ReadableStream<Values>(

@@ -39,7 +39,7 @@ export class GroupWriter {
   /** Documents of closed members, in publishing order. */
   readonly #documents = new Map<string, Uint8Array>();
   /** Functions that remove the keys of closed members. */
-  readonly #undos: (() => Promise<void>)[] = [];
+  readonly #undoSteps: (() => Promise<void>)[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isOver = false;
 
@@ -129,7 +129,7 @@ export class GroupWriter {
   }
 
   readonly #undo = async (): Promise<void> => {
-    for (const undo of this.#undos) await undo();
+    for (const undo of this.#undoSteps) await undo();
   };
 
   #placeOf(name: string): OpenCreateTarget {
@@ -165,7 +165,7 @@ export class GroupWriter {
       layout,
       publish: async (documents, undo) => {
         for (const [key, bytes] of documents) this.#documents.set(key, bytes);
-        this.#undos.push(undo);
+        this.#undoSteps.push(undo);
         this.#open.delete(name);
       },
       discard: async (undo, reason) => {

@@ -81,7 +81,7 @@ export interface DimensionedArray {
   readonly dimensionNames?: readonly (string | null)[] | undefined;
 }
 
-/** A dimension with two lengths in one group. Readers such as xarray cannot open such a group as a data set. */
+/** A dimension with two lengths in one group. Readers such as xarray cannot open such a group as a dataset. */
 export interface DimensionConflict {
   /** Path of the group. */
   readonly group: string;
@@ -117,7 +117,7 @@ export function dimensionConflicts(
   return [...found.values()];
 }
 
-/** True if the attributes describe an image or a geographic data set in several resolutions. */
+/** True if the attributes describe an image or a geographic dataset in several resolutions. */
 export function areOfImage(attributes: JsonObject): boolean {
   return multiscalesOf(attributes).length > 0 || "multiscales" in attributes;
 }

@@ -9,7 +9,7 @@ import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configurat
 import { numpyItemSize, writeNumpyType } from "../v2/numpy-type.ts";
 import { parseV3DataType, plainV3Type, type V3DataType } from "./data-type.ts";
 
-const ENDIANS = ["little", "big"] as const;
+const BYTE_ORDERS = ["little", "big"] as const;
 
 /** Prefix of the names of codecs in the numcodecs package. */
 const NUMCODECS = "numcodecs.";
@@ -109,7 +109,7 @@ export function codecPointer({ stated }: CodecConfig, list: string, index: numbe
 /** The byte order that a `bytes` codec states. */
 export function endianOf({ configuration }: CodecConfig, pointer: string): Endian | undefined {
   const endian = member(configuration, "endian");
-  return endian === undefined ? undefined : assertWord(endian, ENDIANS, pointer);
+  return endian === undefined ? undefined : assertWord(endian, BYTE_ORDERS, pointer);
 }
 
 /**

@@ -33,7 +33,7 @@ export async function followRedirects(
   resolve?: Resolve,
 ): Promise<HttpResponse> {
   let at = url;
-  for (let redirections = 0; redirections <= MOST; redirections++) {
+  for (let redirects = 0; redirects <= MOST; redirects++) {
     const sent = { method, headers: at.origin === url.origin ? { ...own, ...headers } : headers };
     const init = { ...sent, ...(signal && { signal }) };
     const response = await fetch(at, { ...init, redirect: "manual" });

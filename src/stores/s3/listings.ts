@@ -15,8 +15,8 @@ export interface ListRequest {
 /**
  * Lists a bucket in the order of UTF-8 bytes, in pages of up to 1,000.
  *
- * @throws `corrupt-store` for invalid or unrequested names, or names in another order, so that no listing runs in
- *   circles.
+ * @throws `corrupt-store` for invalid names, names outside the prefix, or names in another order, so that no
+ *   listing runs in circles.
  */
 export async function* listObjects(
   client: S3Client,

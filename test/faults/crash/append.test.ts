@@ -18,8 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const NAMES = ["t2m", "time", "lat"] as const;
 
-/** A data set of `length` times from `from` on. */
-function dataSet(zarrFormat: "v2" | "v3", consolidated: boolean, from: number, length: number) {
+/** A dataset of `length` times from `from` on. */
+function dataset(zarrFormat: "v2" | "v3", consolidated: boolean, from: number, length: number) {
   const made = (shape: number[], chunks: number[], dimensionNames: string[], first: number) => ({
     ...{ dataType: "float32", codec: "none", shape, chunks, dimensionNames },
     values: (i: number) => first + i + 1,
@@ -57,8 +57,8 @@ test.each([
   async (zarrFormat, consolidated) => {
     const place = filePlace(folder, `${zarrFormat}-${consolidated}.zarr`);
     const at = String(place.targetAt(""));
-    const old = await dataSet(zarrFormat, consolidated, 0, 6);
-    const next = await dataSet(zarrFormat, consolidated, 6, 7);
+    const old = await dataset(zarrFormat, consolidated, 0, 6);
+    const next = await dataset(zarrFormat, consolidated, 6, 7);
     const run = (cut: Cut) => place.during(cut, () => append(next, at, { dim: "time", signal: cut.signal }));
     await place.reset(old);
     const [before, listedBefore] = [await read(at), await listed(at, zarrFormat)];

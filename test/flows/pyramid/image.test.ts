@@ -143,7 +143,7 @@ describe("a pyramid", () => {
     }
   });
 
-  test("of a data set takes no axes, and of items that are no numbers is refused", async () => {
+  test("of a dataset takes no axes, and of items that are no numbers is refused", async () => {
     const a = { dataType: "complex64", shape: [4, 4], dimensionNames: ["y", "x"], values: null };
     const store = await given({ arrays: { a } });
     expect(await failure(store, { axes: "yx" })).toMatch(/axes apply to arrays.*omit --axes/);
@@ -302,7 +302,7 @@ describe.each(["v2", "v3"] as const)("without a method, in %s", (zarrFormat) => 
   });
 });
 
-test("of a data set each array has the method that fits it, and says why", async () => {
+test("of a dataset each array has the method that fits it, and says why", async () => {
   const arrays: Record<string, GivenArray> = {};
   const add = (name: string, dimensionNames: readonly string[], more: object = {}) => {
     const shape = dimensionNames.map(() => 4);

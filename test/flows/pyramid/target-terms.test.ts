@@ -9,8 +9,8 @@ import { makeImage } from "../../support/ome-images.ts";
 
 failOnUnhandledRejections();
 
-/** A data set with missing values, in which the latitude is of whole numbers. */
-function dataSet(zarrFormat: "v2" | "v3", dimensionNames: readonly (string | null)[] = ["y", "x"]) {
+/** A dataset with missing values, in which the latitude is of whole numbers. */
+function dataset(zarrFormat: "v2" | "v3", dimensionNames: readonly (string | null)[] = ["y", "x"]) {
   const t = {
     ...{ shape: [4, 6], chunks: [2, 3], dataType: "int16", codec: "gzip:1", dimensionNames },
     ...(zarrFormat === "v2" ? { fillValue: -1 } : { attributes: { _FillValue: -1 } }),
@@ -25,7 +25,7 @@ describe.each([
   ["v3", "v2"],
 ] as const)("a pyramid of %s in %s", (from, to) => {
   test("has that format and the codec in all levels, and the same values", async () => {
-    const source = await dataSet(from);
+    const source = await dataset(from);
     const [target, same] = [new MemoryStore(), new MemoryStore()];
     await pyramid(source, target, { to, codec: "zstd:3", levels: 3 });
     await pyramid(source, same, { levels: 3 });
@@ -62,7 +62,7 @@ describe.each([
 });
 
 test("refuses what the format cannot represent before it writes anything", async () => {
-  const source = await dataSet("v3", [null, "x"]);
+  const source = await dataset("v3", [null, "x"]);
   const target = new MemoryStore();
   const failure = await rejection(pyramid(source, target, { to: "v2", levels: 2 }));
   const hint = expect.stringMatching(/convert SRC DST --to v2 --allow-loss \/\S+`\.$/);

@@ -102,7 +102,7 @@ describe("a slice of levels side by side", () => {
   });
 });
 
-describe("a slice of a pyramid of a data set", () => {
+describe("a slice of a pyramid of a dataset", () => {
   const leveled = async (tree: Tree, method: "mean" | "nearest") => {
     const levels = new MemoryStore();
     await pyramid({ store: await make(tree), path: "a" }, levels, { levels: 3, method });

@@ -237,7 +237,7 @@ export const COLOR_MAPS: Readonly<Record<string, string>> = {
   viridis: "440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725",
   magma: "000004 1c1044 4f127b 812581 b5367a e55964 fb8761 fec287 fcfdbf",
   balance: "053061 2166ac 4393c3 92c5de f7f7f7 f4a582 d6604d b2182b 67001f",
-  grey: "000000 ffffff",
+  gray: "000000 ffffff",
 };
 
 export function hexColor(hex: string): Rgb {

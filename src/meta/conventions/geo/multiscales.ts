@@ -27,7 +27,7 @@ const MULTISCALES = "multiscales";
 const TILE_MATRICES = ["tile_matrix_set", "tile_matrix_limits"];
 
 /**
- * Levels of a geographic data set: `multiscales` of zarr-conventions, and of GeoZarr up to 0.4 with tile matrices,
+ * Levels of a geographic dataset: `multiscales` of zarr-conventions, and of GeoZarr up to 0.4 with tile matrices,
  * whose tiles are chunks. Levels that are not in the target are removed from its layout. If the relation between
  * levels is unknown, it is removed too.
  */

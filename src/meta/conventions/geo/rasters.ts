@@ -37,7 +37,7 @@ interface RasterForm {
   readonly resolution?: string;
   /** Names of the dimensions of y and x. */
   readonly dimensions?: string;
-  /** `node` if coefficients refer to the centres of cells instead of their corners. */
+  /** `node` if coefficients refer to the centers of cells instead of their corners. */
   readonly registration?: string;
   /** `affine`, unless coefficients mean something else. */
   readonly type?: string;
@@ -243,7 +243,7 @@ function coefficientsIn(object: JsonObject, form: RasterForm): Coefficients | un
   return e === undefined ? undefined : ([a, b, c, d, e, f] as Coefficients);
 }
 
-/** Coefficients of the new grid, which refer to corners of cells, or to centres if `isNode`. */
+/** Coefficients of the new grid, which refer to corners of cells, or to centers if `isNode`. */
 function movedCoefficients(
   [a, b, c, d, e, f]: Coefficients,
   { x, y }: RasterChange,

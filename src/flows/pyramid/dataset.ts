@@ -8,8 +8,8 @@ import { type ChosenMethod, lacksNone, methodOfImage, type PyramidMethod } from 
 
 type Plain = { readonly [name: string]: unknown };
 
-/** An array of a geographic data set, and its role in the pyramid. */
-export interface DataSetArray {
+/** An array of a geographic dataset, and its role in the pyramid. */
+export interface DatasetArray {
   readonly name: string;
   readonly array: ZarrArray;
   readonly dimensions: readonly string[];
@@ -26,9 +26,9 @@ export interface DataSetArray {
   readonly role: "variable" | "coordinate" | "bounds" | "corners";
 }
 
-/** A geographic data set: a group of arrays with dimension names, some of them spatial. */
-export interface DataSet {
-  readonly arrays: readonly DataSetArray[];
+/** A geographic dataset: a group of arrays with dimension names, some of them spatial. */
+export interface Dataset {
+  readonly arrays: readonly DatasetArray[];
   /** Names of the spatial dimensions. */
   readonly spatial: readonly string[];
   /** For each spatial dimension: its length, and the chunk size of the largest array that has it. */
@@ -45,15 +45,15 @@ const SPATIAL_STANDARD_NAMES =
 const SPATIAL_UNITS = /^degrees?_?(?:north|east|N|E)$/;
 
 /**
- * Finds the arrays of a geographic data set, and its spatial dimensions: by their names, or by the attributes of their
+ * Finds the arrays of a geographic dataset, and its spatial dimensions: by their names, or by the attributes of their
  * coordinates.
  *
  * @throws `invalid-option` for a group without spatial dimensions, or in which one has different lengths
  */
-export async function dataSetOf(
+export async function datasetOf(
   root: ZarrGroup,
-  { asked, labels, signal }: DataSetOptions,
-): Promise<DataSet> {
+  { asked, labels, signal }: DatasetOptions,
+): Promise<Dataset> {
   const arrays = new Map<string, ZarrArray>();
   const groupsLeft: string[] = [];
   for await (const node of children(root, { signal })) {
@@ -81,7 +81,7 @@ export async function dataSetOf(
   const named = (attribute: string) =>
     new Set(all.flatMap(({ attributes }) => String(attributes[attribute] ?? "").split(/\s+/)));
   const [coordinates, bounds] = [named("coordinates"), named("bounds")];
-  const described = [...arrays].map(([name, array]): DataSetArray => {
+  const described = [...arrays].map(([name, array]): DatasetArray => {
     const own = array.shape.map((_, d) => array.dimensionNames?.[d] ?? "");
     const isCoordinate = own.length === 1 && own[0] === name;
     const shrinks = own.some((dimension) => spatial.includes(dimension));
@@ -102,7 +102,7 @@ export async function dataSetOf(
   return { arrays: described, spatial, groupsLeft, ...sizesOf(described, spatial) };
 }
 
-interface DataSetOptions {
+interface DatasetOptions {
   /** The requested method. */
   readonly asked: PyramidMethod | undefined;
   /** Why all arrays are labels; undefined if they are not. */
@@ -111,12 +111,12 @@ interface DataSetOptions {
 }
 
 /** Method for coordinates and bounds: the middle of a block, or its first item. */
-function methodOfPlace(role: DataSetArray["role"], asked: PyramidMethod | undefined): ChosenMethod {
+function methodOfPlace(role: DatasetArray["role"], asked: PyramidMethod | undefined): ChosenMethod {
   if (asked === "nearest") return { method: asked, reason: "as asked" };
   return { method: "mean", reason: PLACES[role] };
 }
 
-const PLACES: Readonly<Record<DataSetArray["role"], string>> = {
+const PLACES: Readonly<Record<DatasetArray["role"], string>> = {
   variable: "named in `coordinates`",
   coordinate: "a coordinate",
   bounds: "bounds",
@@ -126,7 +126,7 @@ const PLACES: Readonly<Record<DataSetArray["role"], string>> = {
 /** The requested method applies to all variables, but classes have no mean. */
 function methodOfVariable(
   array: ZarrArray,
-  { asked, labels }: Pick<DataSetOptions, "asked" | "labels">,
+  { asked, labels }: Pick<DatasetOptions, "asked" | "labels">,
 ): ChosenMethod {
   const usual = methodOfImage(array, { asked: undefined, labels });
   return asked === undefined || (asked === "mean" && usual.method !== asked)
@@ -147,9 +147,9 @@ function isSpatial(name: string, coordinate: ZarrArray | undefined): boolean {
 }
 
 function sizesOf(
-  arrays: readonly DataSetArray[],
+  arrays: readonly DatasetArray[],
   spatial: readonly string[],
-): Pick<DataSet, "shape" | "chunkShape"> {
+): Pick<Dataset, "shape" | "chunkShape"> {
   const sizes = spatial.map((name) => {
     const having = arrays.filter(({ dimensions }) => dimensions.includes(name));
     const of = (shape: (array: ZarrArray) => readonly number[]) =>
@@ -172,10 +172,10 @@ function sizesOf(
   return { shape: sizes.map(({ length }) => length), chunkShape: sizes.map(({ chunk }) => chunk) };
 }
 
-/** The levels of one array of the data set, from the levels of the spatial dimensions. */
+/** The levels of one array of the dataset, from the levels of the spatial dimensions. */
 export function levelsOfArray(
-  { array, dimensions }: DataSetArray,
-  { spatial }: Pick<DataSet, "spatial">,
+  { array, dimensions }: DatasetArray,
+  { spatial }: Pick<Dataset, "spatial">,
   levels: readonly LevelShape[],
 ): LevelShape[] {
   return levels.map((level) => {
@@ -202,9 +202,9 @@ const CONVENTION = {
  * first, so that its scale is correct whether readers treat it as relative or as absolute. Scale and translation are in
  * items of the first level, along the spatial dimensions in the order of `spatial_dimensions`.
  */
-export function dataSetAttributes(
+export function datasetAttributes(
   given: Plain,
-  { spatial }: Pick<DataSet, "spatial">,
+  { spatial }: Pick<Dataset, "spatial">,
   { levels, method }: { readonly levels: readonly LevelShape[]; readonly method: PyramidMethod },
 ): Plain {
   const { zarr_conventions: conventions, ...attributes } = given as { zarr_conventions?: unknown };
