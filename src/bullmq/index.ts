@@ -5,7 +5,14 @@
  */
 
 export type { QueueOptions } from "./connection.ts";
-export { type FollowOptions, follow, type JobEvent } from "./follow.ts";
-export { type DeadJob, type RunStatus, status } from "./status.ts";
-export { type SubmitOptions, submit } from "./submit.ts";
+export {
+  type DeadJob,
+  type FollowOptions,
+  follow,
+  type JobEvent,
+  type RunStatus,
+  type SubmitOptions,
+  status,
+  submit,
+} from "./runs.ts";
 export { type WorkerEvent, type WorkerOptions, worker } from "./worker.ts";

@@ -57,7 +57,7 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
   },
   finish: {
     summary: "publish the target of a plan once all its shares are done",
-    load: () => import("./commands/finish.ts"),
+    load: async () => ({ command: (await import("./commands/run.ts")).finish }),
   },
   digest: {
     summary: "print the SHA-256 of the values of an array, or of each array in a group",

@@ -170,3 +170,12 @@ export function countOf(name: string, text: string): number {
     hint: "Use a number such as 8, or omit the flag.",
   });
 }
+
+/** Parses `--port`. @throws `invalid-option` */
+export function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port number`, {
+    hint: "Use a number from 1 to 65535, or 0 for any free port.",
+  });
+}

@@ -1,19 +1,20 @@
 import type { PlannedFlow } from "../flows/request/flow.ts";
+import type { PlanOptions } from "../flows/request/flow-options.ts";
 import { locationText } from "../flows/text/format.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { EventOptions, FlowEvent, RunReport } from "../run/events.ts";
+import type { FlowEvent, RunReport } from "../run/events.ts";
 import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { assertFilesApart, assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { followRun, peakMemory } from "./node-process.ts";
-import { runOptions } from "./option-values.ts";
+import { filterOf, planOptions, runOptions } from "./option-values.ts";
 import { assertNamedAsPage } from "./output-names.ts";
 import type { FlagValues } from "./parse-arguments.ts";
 import { eventAdvance, RetryLog, warningText } from "./progress/event-progress.ts";
 import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
-import type { outputOptions, updateOption, writingOptions } from "./shared-options.ts";
+import type { filterOptions, outputOptions, updateOption, writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import {
   commandLine,
@@ -26,15 +27,24 @@ import { reportText } from "./text/report.ts";
 import { toJson } from "./text/results.ts";
 import type { TraceFile } from "./trace.ts";
 
-type FlowValues = FlagValues<typeof writingOptions & typeof updateOption & typeof outputOptions>;
+type FlowValues = FlagValues<
+  typeof filterOptions & typeof writingOptions & typeof updateOption & typeof outputOptions
+>;
 type OnEvent = (event: FlowEvent) => void;
 
-/** Plans and runs a flow, and reports the result. With `--dry-run`, only checks the flow and prints its plan. */
+/**
+ * Plans and runs a flow with the options of the flags, and reports the result. With `--dry-run`, only checks the flow
+ * and prints its plan.
+ */
 export async function planAndRun(
-  plan: (events: EventOptions) => Promise<PlannedFlow>,
+  source: string,
+  target: string,
+  changes: PlanOptions,
   values: FlowValues,
   terminal: Terminal,
 ): Promise<void> {
+  const options = { ...planOptions(values, terminal.signal), ...changes, ...filterOf(values) };
+  const { planFlow } = await import("../flows/request/flow.ts");
   const recorder = new RunRecorder();
   const retries = new RetryLog(values.quiet || values.json ? () => {} : terminal.printLine);
   const trace = values.trace === undefined ? undefined : await openTrace(values.trace);
@@ -45,7 +55,7 @@ export async function planAndRun(
     if (event.type === "retry") retries.note(event.retry);
   };
   try {
-    const planned = await plan({ onEvent });
+    const planned = await planFlow(source, target, { ...options, onEvent });
     await beginFiles(planned, values, trace);
     if (values["dry-run"]) await showPlan(planned, values, onEvent, recorder, terminal);
     else await run(planned, values, recorder, terminal);

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { changesOf, filterOf, planOptions } from "../option-values.ts";
+import { changesOf } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
@@ -53,19 +53,11 @@ export const command = defineCommand({
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
-    const { to } = values;
-    if (to === undefined) {
+    if (values.to === undefined) {
       throw new ZarrflowError("invalid-option", "convert requires --to", {
         hint: "Write --to v1, --to v2 or --to v3.",
       });
     }
-    const { planFlow } = await import("../../flows/request/flow.ts");
-    const options = {
-      ...planOptions(values, terminal.signal),
-      ...changesOf(values),
-      ...filterOf(values),
-      to,
-    };
-    return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun(source, target, changesOf(values), values, terminal);
   },
 });

@@ -1,4 +1,4 @@
-import { copyChangesOf, filterOf, planOptions } from "../option-values.ts";
+import { copyChangesOf } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
@@ -56,12 +56,6 @@ export const command = defineCommand({
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
-    const options = {
-      ...planOptions(values, terminal.signal),
-      ...copyChangesOf(values),
-      ...filterOf(values),
-    };
-    const { planFlow } = await import("../../flows/request/flow.ts");
-    return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun(source, target, copyChangesOf(values), values, terminal);
   },
 });

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
+import type { Simulation } from "../../flows/jobs/simulation.ts";
 import type { PlannedFlow } from "../../flows/request/flow.ts";
-import { takenText } from "../../flows/text/format.ts";
+import { columns, formatDuration, takenText } from "../../flows/text/format.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { counted } from "../../util/names.ts";
+import { counted, grouped } from "../../util/names.ts";
+import { formatBytes } from "../../util/units.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { assertFilesApart, writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
@@ -224,7 +226,6 @@ async function writeSimulation(planned: PlannedFlow, values: PlanValues, { write
     prefixes: numberOf("prefixes", prefixes),
   });
   if (values.json) return await write(`${toJson(run)}\n`);
-  const { simulationText } = await import("../text/plans.ts");
   await write(`${simulationText(run)}\n`);
 }
 
@@ -263,4 +264,38 @@ async function planOf(
 
 function isVerb(verb: string): verb is (typeof VERBS)[number] {
   return VERBS.some((one) => one === verb);
+}
+
+/** The time, requests and cost of a simulated run, as lines. */
+export function simulationText(run: Simulation): string {
+  const { workers, seconds, finishSeconds, stages, requests, cost, failures } = run;
+  const rows = stages.map((stage, i) => [
+    stages.length > 1 ? `stage ${i + 1}` : "tasks",
+    `${formatDuration(stage.seconds)}: ${counted(stage.tasks, "task")}, ${formatDuration(stage.meanSeconds)} a worker on average${throttled(stage.throttledSeconds)}`,
+  ]);
+  const asked = requests.gets + requests.puts + requests.lists;
+  return columns([
+    ["time", `${formatDuration(seconds)} on ${counted(workers, "worker")}`],
+    ...rows,
+    ["finish", formatDuration(finishSeconds)],
+    ["skew", `the slowest worker takes ${run.skew.toFixed(2)} times as long as the average`],
+    [
+      "requests",
+      `${grouped(asked)}: ${grouped(requests.gets)} GET, ${grouped(requests.puts)} PUT, ${grouped(requests.lists)} LIST; ${grouped(requests.rejected)} rejected and retried`,
+    ],
+    ["lost", `${counted(failures, "worker")} restarted, ${counted(run.tasksRepeated, "task")} repeated`],
+    ["scratch", formatBytes(run.scratchBytes)],
+    [
+      "cost",
+      `${dollars(cost.total)}: requests ${dollars(cost.requests)}, workers ${dollars(cost.workers)}, scratch ${dollars(cost.scratch)}`,
+    ],
+  ]);
+}
+
+function throttled(seconds: number): string {
+  return seconds >= 0.05 ? `, ${formatDuration(seconds)} throttled by the limit of a prefix` : "";
+}
+
+function dollars(amount: number): string {
+  return `$${amount < 100 ? amount.toFixed(2) : grouped(Math.round(amount))}`;
 }

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { changesOf, filterOf, planOptions } from "../option-values.ts";
+import { changesOf } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
@@ -38,19 +38,11 @@ export const command = defineCommand({
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
-    const { chunks } = values;
-    if (chunks === undefined) {
+    if (values.chunks === undefined) {
       throw new ZarrflowError("invalid-option", "rechunk requires --chunks", {
         hint: "Give sizes, such as --chunks time=744,lat=11. To change only the codec, use `zarrflow copy --codec`.",
       });
     }
-    const { planFlow } = await import("../../flows/request/flow.ts");
-    const options = {
-      ...planOptions(values, terminal.signal),
-      ...changesOf(values),
-      ...filterOf(values),
-      chunks,
-    };
-    return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun(source, target, changesOf(values), values, terminal);
   },
 });

@@ -12,7 +12,7 @@ import { countOf } from "../option-values.ts";
 import { defineCommand, type FlagValues } from "../parse-arguments.ts";
 import { eventAdvance, warningText } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { outputOptions, planAccessOf, planAccessOptions } from "../shared-options.ts";
+import { outputOptions, planAccessOf, planAccessOptions, writingOptions } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/results.ts";
 
@@ -58,6 +58,32 @@ export const command = defineCommand({
         ...share,
         ...(stage !== undefined && { stage: countOf("stage", stage) - 1 }),
       }),
+    );
+  },
+});
+
+export const finish = defineCommand({
+  usage: "PLAN",
+  notes: [
+    "Publishes the target of a plan once all its shares are done, and removes their records and scratch objects. If",
+    "tasks are missing, nothing changes: the error says how many, and what to run again.",
+  ],
+  operands: [1, 1],
+  options: {
+    verify: writingOptions.verify,
+    ...planAccessOptions,
+    ...outputOptions,
+  },
+  examples: [
+    { line: "finish plan.json", says: "publish what the jobs wrote" },
+    { line: "finish plan.json --verify", says: "read every key back before publishing" },
+  ],
+  async run([path = ""], values, terminal) {
+    const { verify = false } = values;
+    const access = planAccessOf(values);
+    const { finishPlan } = await import("../../flows/jobs/run-share.ts");
+    await reportJob(path, values, terminal, (file, options) =>
+      finishPlan(file, { ...options, ...access, verify }),
     );
   },
 });

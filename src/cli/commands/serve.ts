@@ -1,8 +1,7 @@
 import { printable } from "../../flows/text/format.ts";
-import { onAbort } from "../../util/abort.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
-import { changesOf, filterOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions, portOf } from "../option-values.ts";
 import { defineCommand, type Options } from "../parse-arguments.ts";
 import { RetryLog, warningText } from "../progress/event-progress.ts";
 import {
@@ -70,7 +69,7 @@ export const command = defineCommand({
     const port = portOf(values.port);
     const stop = terminal.interrupts.stopFirst();
     const { toFetchHandler } = await import("../../flows/fetch-handler.ts");
-    const { serveRequests } = await import("../server/serve-requests.ts");
+    const { serveUntil } = await import("../server/serve-requests.ts");
     const retries = new RetryLog(quiet ? () => {} : terminal.printLine);
     const changes = {
       ...changesOf(values),
@@ -90,18 +89,10 @@ export const command = defineCommand({
     });
     try {
       await handler.open();
-      const server = await serveRequests(handler, { host: values.host, port });
-      const isStopped = new Promise<void>((resolve) => {
-        if (stop.aborted) resolve();
-        onAbort(stop, resolve);
-      });
-      try {
-        await terminal.write(json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+      await serveUntil(stop, handler, { host: values.host, port }, async (url) => {
+        await terminal.write(json ? `${JSON.stringify({ url })}\n` : `${url}\n`);
         if (!quiet) terminal.printLine(`serving ${source}; press Ctrl-C to stop`);
-        await isStopped;
-      } finally {
-        await server.close();
-      }
+      });
     } finally {
       await handler.close();
     }
@@ -112,12 +103,4 @@ export const command = defineCommand({
 function failureWords(error: unknown): string {
   if (isZarrflowError(error)) return printable(`${error.code}: ${error.message}`);
   return printable(redact(error instanceof Error ? error.message : String(error)));
-}
-
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port number`, {
-    hint: "Use a number from 1 to 65535, or 0 for any free port.",
-  });
 }

@@ -1,7 +1,11 @@
+import type { SlicePlan } from "../../flows/plan-slice.ts";
+import { columns, formatShape, printable, takenRows } from "../../flows/text/format.ts";
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { entryOf, SLICE_FORMATS, type SliceFormat } from "../../tables/slice-format.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { counted } from "../../util/names.ts";
 import { redact } from "../../util/redact.ts";
+import { formatBytes } from "../../util/units.ts";
 import { assertFilesApart } from "../file-output.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
@@ -166,7 +170,6 @@ export const command = defineCommand({
       if (!values["dry-run"])
         return await writeSlices([slice(array, selection, reading)], { ...values, format }, terminal);
       const { planSlice } = await import("../../flows/plan-slice.ts");
-      const { slicePlanText } = await import("../text/plans.ts");
       const { threads: _threads, consistent: _checked, ...planned } = reading;
       const plan = await planSlice(array, selection, planned);
       return await terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, redact(url)));
@@ -239,17 +242,9 @@ async function sliceToZarr(
   }
   assertNoRanges(target);
   assertNamedAsZarr(target);
-  const { planFlow } = await import("../../flows/request/flow.ts");
-  const { slice = {}, nearest = false } = values;
-  const options = {
-    ...planOptions(values, terminal.signal),
-    ...changesOf(values),
-    ...filterOf(values),
-    ...(values.strict && { strict: true }),
-    slice,
-    nearest,
-  };
-  return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
+  const { slice = {}, nearest = false, strict } = values;
+  const changes = { ...changesOf(values), ...(strict && { strict }), slice, nearest };
+  return planAndRun(source, target, changes, values, terminal);
 }
 
 /** @throws `invalid-option` for flags that apply only to a Zarr target. */
@@ -294,4 +289,24 @@ function assertFileOnly(values: SliceValues): void {
       hint: "Add --output FILE or a DST, or omit --if-exists.",
     });
   }
+}
+
+/** Describes how a slice will be read in C order, and its cost. */
+export function slicePlanText(plan: SlicePlan, name: string): string {
+  const { slabs, slabShape, chunksRead, chunksTouched, readAmplification, predictedPeak, maxMemory } = plan;
+  const { passes, cost } = plan.job;
+  const objects = passes?.reduce((sum, { tasks }) => sum + tasks, 0) ?? 0;
+  const scratch = passes && [
+    "scratch",
+    `${counted(objects, "object")} before the first slab, ${formatBytes(cost?.scratchBytes ?? 0)}`,
+  ];
+  const rows = [
+    ...takenRows(plan.taken),
+    ["slabs", `${counted(slabs, "slab")} of ${formatShape(slabShape)}, in C order`],
+    ["reads", `${counted(chunksRead, "chunk")}; ${counted(chunksTouched, "chunk")} hold items of it`],
+    ["amplification", `each chunk is read ${readAmplification.toFixed(2)} times`],
+    ...(scratch ? [scratch] : []),
+    ["memory", `${formatBytes(predictedPeak)} predicted, ${formatBytes(maxMemory)} allowed`],
+  ];
+  return `${printable(name)}  ${plan.dataType} ${formatShape(plan.shape)}\n${columns(rows)}\n`;
 }

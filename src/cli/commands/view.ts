@@ -1,6 +1,6 @@
 import type { TreeArray } from "../../flows/tree.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { readingOf } from "../option-values.ts";
+import { portOf, readingOf } from "../option-values.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
 import { failureText } from "../text/failure.ts";
@@ -26,40 +26,25 @@ export const command = defineCommand({
   ],
   async run([url = ""], values, terminal) {
     const { signal } = terminal;
-    const port = values.port === undefined ? 0 : portOf(values.port);
+    const port = portOf(values.port);
     const { ViewedSource } = await import("../../flows/view/viewed-source.ts");
     const source = await ViewedSource.open(url, readingOf(values));
     try {
       await assertShown(source.tree(signal), url);
-      const { serveRequests } = await import("../server/serve-requests.ts");
-      const { viewHandler } = await import("../view/handler.ts");
-      const { makeToken } = await import("../view/handler.ts");
+      const { serveUntil } = await import("../server/serve-requests.ts");
+      const { makeToken, viewHandler } = await import("../view/handler.ts");
       const token = makeToken();
       const onFailure = (error: unknown) => terminal.printLine(failureText(error));
-      const server = await serveRequests(viewHandler(source, token), { port, onFailure });
-      try {
-        const address = `${server.url}${token}/`;
+      await serveUntil(signal, viewHandler(source, token), { port, onFailure }, async (server) => {
+        const address = `${server}${token}/`;
         await terminal.write(values.json ? `${toJson({ url: address })}\n` : `${address}\n`);
         if (!values.quiet && !values.json) terminal.printLine(`showing ${url}; press Ctrl-C to stop`);
-        await new Promise<void>((resolve) => {
-          signal.addEventListener("abort", () => resolve(), { once: true });
-          if (signal.aborted) resolve();
-        });
-      } finally {
-        await server.close();
-      }
+      });
     } finally {
       await source.close();
     }
   },
 });
-
-function portOf(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port number`, {
-    hint: "Use a number from 1 to 65535, or 0 for any free port.",
-  });
-}
 
 /** @throws if there is nothing to draw: no array, or a single array without numbers. */
 async function assertShown(

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { unlessAborted } from "../../util/abort.ts";
+import { onAbort, unlessAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /** Answers a request. The request's signal is aborted when the client disconnects or the server closes. */
@@ -13,6 +13,25 @@ export interface ServeRequestsOptions {
   readonly port?: number | undefined;
   /** Called with an error of the handler, or of its response's body. The client does not see the error's text. */
   readonly onFailure?: (error: unknown, request: Request) => void;
+}
+
+/** Serves until the signal is aborted. Calls `onStart` with the URL once it listens. */
+export async function serveUntil(
+  signal: AbortSignal,
+  handler: RequestHandler,
+  options: ServeRequestsOptions,
+  onStart: (url: string) => Promise<void>,
+): Promise<void> {
+  const server = await serveRequests(handler, options);
+  try {
+    await onStart(server.url);
+    await new Promise<void>((resolve) => {
+      onAbort(signal, resolve);
+      if (signal.aborted) resolve();
+    });
+  } finally {
+    await server.close();
+  }
 }
 
 export interface RequestServer {
