@@ -11,7 +11,15 @@ import {
   pointerTo,
 } from "../util/json-value.ts";
 import type { Original, ZarrFormat } from "./array-metadata.ts";
-import { assertObject, memberOr } from "./assert-json.ts";
+import {
+  assertObject,
+  integerOf,
+  invalidMetadata,
+  memberOr,
+  refusal,
+  required,
+  tokenOf,
+} from "./assert-json.ts";
 import type { DocumentLimits, Finding, NodeLayout } from "./format.ts";
 
 /** Code shared by the documents of all formats. */
@@ -83,6 +91,15 @@ export function noteNonFinite(value: JsonValue, pointer: string, losses: Losses)
   if (typeof value === "number" && !Number.isFinite(value)) losses.add(pointer, `${value} is not JSON`);
   if (typeof value !== "object" || value === null || value instanceof JsonNumber) return;
   for (const [name, item] of Object.entries(value)) noteNonFinite(item, pointerTo(pointer, name), losses);
+}
+
+/** Checks that `zarr_format` is `number`. @throws `invalid-metadata`, `unsupported-format` */
+export function assertFormatNumber(document: JsonObject, number: 1 | 2 | 3): void {
+  const format = required(document, "zarr_format");
+  if (integerOf(format) === BigInt(number)) return;
+  const reason = `the number ${number}`;
+  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", `must be ${reason}`, format);
+  throw refusal("unsupported-format", "/zarr_format", `not ${reason}`, format);
 }
 
 /** The document's attributes; empty if absent. */

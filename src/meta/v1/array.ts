@@ -12,10 +12,9 @@ import {
   member,
   refusal,
   required,
-  tokenOf,
 } from "../assert-json.ts";
 import { type DataType, type Endian, isFixed } from "../data-type.ts";
-import { keptNames, Losses, otherNames } from "../documents.ts";
+import { assertFormatNumber, keptNames, Losses, otherNames } from "../documents.ts";
 import { writeFloatFill, writeNumber } from "../fill-values.ts";
 import { type NumberKind, partsOf } from "../number-kinds.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
@@ -39,7 +38,7 @@ export type V1Order = "as-written" | "as-stated";
 
 /** @throws `invalid-metadata`, `unsupported-*`, `resource-limit`. */
 export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMetadata {
-  assertFormat1(document);
+  assertFormatNumber(document, 1);
   const shape = assertLengths(document, "shape", 0);
   const chunkShape = assertLengths(document, "chunks", 1);
   if (shape.length === 0) throw invalidMetadata("/shape", "an array needs at least one dimension", []);
@@ -73,14 +72,6 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   if (compressor) return metadata;
   const wording = wordingOf("v1", document, writeV1Array(metadata, v1Order, new Losses()), ["compression"]);
   return wording ? { ...metadata, wording } : metadata;
-}
-
-/** Checks that `zarr_format` is the number 1. */
-function assertFormat1(document: JsonObject): void {
-  const format = required(document, "zarr_format");
-  if (integerOf(format) === 1n) return;
-  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", "must be the number 1", format);
-  throw refusal("unsupported-format", "/zarr_format", "not the number 1", format);
 }
 
 /** Reads a list of integers of at least `least`; errors point to the whole list. */

@@ -7,17 +7,21 @@ import {
   assertShape,
   assertWord,
   hasZero,
-  integerOf,
-  invalidMetadata,
   member,
   memberOr,
-  refusal,
   required,
-  tokenOf,
 } from "../assert-json.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
 import type { DataType } from "../data-type.ts";
-import { inDocument, keptNames, Losses, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
+import {
+  assertFormatNumber,
+  inDocument,
+  keptNames,
+  Losses,
+  noteNonFinite,
+  otherNames,
+  parseDocument,
+} from "../documents.ts";
 import { usualFillV2 } from "../fill-values.ts";
 import type {
   DocumentLimits,
@@ -107,7 +111,7 @@ function keyOf({ documentKeys }: NodeLayout, name: string): string {
 }
 
 function parseZgroup(document: JsonObject, findings: Finding[]): Pick<GroupMetadata, "extra"> {
-  assertFormat2(document);
+  assertFormatNumber(document, 2);
   const extra = otherNames(document, ["zarr_format", "consolidated_metadata"]);
   const names = Object.keys(extra);
   if (names.length === 0) return {};
@@ -182,7 +186,7 @@ export function parseZarray(
   findings: Finding[],
   usualSeparator: "." | "/",
 ): ZarrayMetadata {
-  assertFormat2(document);
+  assertFormatNumber(document, 2);
   const shape = assertShape(required(document, "shape"), "/shape");
   const chunkShape = assertChunkShape(required(document, "chunks"), shape, "/chunks");
   const stored = parseNumpyType(required(document, "dtype"), "/dtype");
@@ -226,15 +230,7 @@ export function parseZarray(
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** Checks that `zarr_format` is the number 2. */
-export function assertFormat2(document: JsonObject): void {
-  const format = required(document, "zarr_format");
-  if (integerOf(format) === 2n) return;
-  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", "must be the number 2", format);
-  throw refusal("unsupported-format", "/zarr_format", "not the number 2", format);
-}
-
-function isFilter({ stated }: CodecConfig): boolean {
+export function isFilter({ stated }: CodecConfig): boolean {
   return stated?.pointer.startsWith("/filters/") === true;
 }
 

@@ -24,6 +24,7 @@ import { type MemoryOrder, orderOf, transposesOf } from "../v2/codecs.ts";
 import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
 import { parseNumpyType, type StoredType } from "../v2/data-type.ts";
 import { writeNumpyType } from "../v2/numpy-type.ts";
+import { assertLevel } from "../v3/codecs.ts";
 import { type DraftForm, parseDraftExtensions, unknownExtension } from "./form.ts";
 
 const WORDED = ["shape", "chunk_grid", "chunk_memory_layout", "compressor", "extensions"];
@@ -201,16 +202,8 @@ function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): Code
   if (!IDS.includes(id)) throw refusal("unsupported-codec", pointer, "the codec is not known", uri);
   const at = pointerTo(POINTER, "configuration");
   const configuration = canonicalConfiguration(id, assertObject(memberOr(object, "configuration", {}), at));
-  if (id === "gzip") assertLevel(configuration, at);
+  if (id === "gzip") assertLevel(configuration, "level", at);
   return { name: id, configuration, stated: { zarrFormat, json, pointer } };
-}
-
-/** Checks that the level of gzip, if present, is an integer from 0 to 9. */
-function assertLevel(configuration: JsonObject, at: string): void {
-  const level = member(configuration, "level");
-  if (level === undefined) return;
-  const pointer = pointerTo(at, "level");
-  if (assertInteger(level, 0, pointer) > 9) throw invalidMetadata(pointer, "must be at most 9", level);
 }
 
 /** Writes a codec list as a draft's encoding; reports what the draft cannot represent. */

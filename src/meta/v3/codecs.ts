@@ -300,7 +300,7 @@ export function assertV3Config(codec: JsonValue, pointer: string): void {
 }
 
 /** Checks an optional level from 0 to 9. */
-function assertLevel(configuration: JsonObject, name: string, at: string): void {
+export function assertLevel(configuration: JsonObject, name: string, at: string): void {
   const level = member(configuration, name);
   if (level === undefined) return;
   const pointer = pointerTo(at, name);

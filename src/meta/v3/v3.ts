@@ -8,17 +8,16 @@ import {
   assertShape,
   assertWord,
   hasZero,
-  integerOf,
   invalidMetadata,
   isJsonObject,
   member,
   memberOr,
   refusal,
   required,
-  tokenOf,
 } from "../assert-json.ts";
 import { type DataType, withoutFieldOrders } from "../data-type.ts";
 import {
+  assertFormatNumber,
   attributesOf,
   inDocument,
   keptNames,
@@ -83,21 +82,17 @@ function parseNode(
       ...limits,
       cut: CUT_V3,
     });
-    assertFormat3(document);
+    assertNoDraft(document);
+    assertFormatNumber(document, 3);
     const type = assertWord(required(document, "node_type"), ["array", "group"], "/node_type");
     const metadata = type === "array" ? parseV3Array(document, findings) : parseGroup(document, findings);
     return { metadata, findings };
   });
 }
 
-function assertFormat3(document: JsonObject): void {
-  const format = required(document, "zarr_format");
-  if (integerOf(format) === 3n) return;
-  if (typeof format === "string" && /^https?:/.test(format)) {
-    throw refusal("unsupported-format", "/zarr_format", "a draft of Zarr v3, not Zarr v3", format);
-  }
-  if (tokenOf(format) === undefined) throw invalidMetadata("/zarr_format", "must be the number 3", format);
-  throw refusal("unsupported-format", "/zarr_format", "not the number 3", format);
+function assertNoDraft({ zarr_format: format }: JsonObject): void {
+  if (typeof format !== "string" || !/^https?:/.test(format)) return;
+  throw refusal("unsupported-format", "/zarr_format", "a draft of Zarr v3, not Zarr v3", format);
 }
 
 function parseGroup(document: JsonObject, findings: Finding[]): GroupMetadata {
