@@ -49,7 +49,7 @@ export function changesOf({
   };
 }
 
-/** The same for a copy. If the codec or the shards change, coordinates stay as they are, as in a rechunk. */
+/** As `changesOf`, for a copy. If the codec or the shards change, coordinates stay as they are, as in a rechunk. */
 export function copyChangesOf(values: Parameters<typeof changesOf>[0]): Changes {
   const changes = changesOf(values);
   const isRechunk = changes.codec !== undefined || changes.shards !== undefined;

@@ -227,7 +227,9 @@ interface CommandText {
   readonly usage: string;
   /** Further notes, as lines. */
   readonly notes?: readonly string[];
-  /** Sentences about flags that people expect but the command does not have, by flag: what to write instead. */
+  /**
+   * Hints on flags that people expect but the command does not have, by flag: sentences that say what to write instead.
+   */
   readonly elsewhere?: Readonly<Record<string, string>>;
   readonly options: Options;
   readonly examples: readonly Example[];

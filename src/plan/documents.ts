@@ -173,7 +173,10 @@ export const otherFormatsLeftOut: NodeWarning = {
   hint: "Use --keep-formats (in code keepFormats) to rewrite them.",
 };
 
-/** The same warning for documents at `keys`; undefined if there are none or the plan contains the warning already. */
+/**
+ * As `otherFormatsLeftOut`, for documents at `keys`; undefined if there are none or the plan contains the warning
+ * already.
+ */
 export function otherFormatsWarning(
   plan: Plan,
   keys: readonly string[],

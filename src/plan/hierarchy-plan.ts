@@ -179,7 +179,7 @@ function driverOf({ source, target, singleThreadReason, profiles = {} }: Hierarc
 
 interface ExecutionOptions extends Pick<Execution, "driver" | "tasksAtOnce"> {
   readonly jobs: readonly ArrayJob[];
-  /** The number of largest tasks that the budget admits concurrently. */
+  /** Number of tasks that the budget admits concurrently if all are as large as the largest. */
   readonly admitted: number;
   readonly totals: PlanTotals;
 }

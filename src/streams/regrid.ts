@@ -42,7 +42,7 @@ export interface RegridOptions {
   /** The part of the target to assemble, in whole chunks; items outside are ignored. All of the target by default. */
   readonly window?: Region | undefined;
   /**
-   * The target's first dimension grows with its input. Where the stream ends, the last chunks are padded with the fill
+   * The target's first dimension grows with its input. When the stream ends, the last chunks are padded with the fill
    * value.
    */
   readonly growing?: boolean | undefined;

@@ -55,7 +55,7 @@ interface BuildMarks {
   readonly journal?: (Journal & { remove?(): Promise<void> }) | undefined;
 }
 
-/** Makes a build of its medium and of the marks that tell other runs of it. */
+/** Makes a build from its medium and the marks by which other runs notice it. */
 export function targetBuild(medium: Medium, { claim, journal }: BuildMarks = {}): TargetBuild {
   const { store, spec, controlFolder, isInPlace, hasValue } = medium;
   let isPublished = false;

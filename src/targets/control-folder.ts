@@ -87,8 +87,8 @@ export class ControlFolder implements Claim {
   }
 
   /**
-   * Lists the control folders beside `target`, of killed runs and of running ones. Anything with such a name that
-   * is not a folder of this user's runs is left out.
+   * Lists the control folders of killed and active runs beside `target`. Anything with such a name that is not a folder
+   * of this user's runs is left out.
    */
   static async all(target: string): Promise<ControlFolder[]> {
     const parent = dirname(target);

@@ -3,7 +3,7 @@ export type ByteRange = { readonly offset: number; readonly length?: number } | 
 
 export interface RangeReadOptions {
   readonly signal?: AbortSignal | undefined;
-  /** A buffer of `length` bytes. Readers that can, fill and return it; others return a new one. */
+  /** A buffer of `length` bytes. Readers that support this fill and return it; others return a new one. */
   readonly into?: Uint8Array | undefined;
 }
 

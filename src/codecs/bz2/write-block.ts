@@ -251,7 +251,7 @@ export function listSymbols(column: Uint8Array, space: Uint16Array): ListSymbols
     space[size++] = symbol;
     counts[symbol] = (counts[symbol] as number) + 1;
   };
-  /** Writes the count of zeros in digits one and two, the lowest first. */
+  /** Writes the count of zeros with the digits one and two, the lowest digit first. */
   const putZeros = () => {
     for (let left = zeros; left > 0; left = (left - 1) >> 1) put(left & 1 ? RUN_A : RUN_B);
     zeros = 0;

@@ -83,7 +83,9 @@ export function wasmLz4(wasm: WasmMemory): Lz4Kernels {
   };
 }
 
-/** Decodes a part of a block that does not fit in the memory of the kernels, including all bytes before the part. */
+/**
+ * Decodes a part of a block that does not fit in the memory of the kernels, after decoding all bytes before that part.
+ */
 function decodeLargePart(source: Uint8Array, target: Uint8Array, offset: number): boolean {
   const end = offset + target.length;
   const prefix = offset === 0 ? target : new Uint8Array(end);

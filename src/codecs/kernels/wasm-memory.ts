@@ -24,7 +24,7 @@ export interface WasmExports {
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
 }
 
-/** Size of pieces for work in pieces; they stay in the nearer caches of the processor. */
+/** Size of the pieces in which long inputs are processed, so that they stay in the nearer caches of the processor. */
 export const PIECE = 64 * 1024;
 
 /** True if kernels that work in place, 16 bytes per step, touch nothing after this many bytes. */

@@ -24,7 +24,8 @@ export function wasmZstd(wasm: WasmMemory): ZstdKernels {
 }
 
 /**
- * Chunks of these sizes decode faster with the library; for others, allocating its output buffer costs more than that.
+ * Chunks of these sizes decode faster with the library; for others, allocating its output buffer costs more than that
+ * saves.
  */
 const DECODED_BY_LIBRARY = { least: 128 * 1024, most: 8 * 1024 * 1024 };
 

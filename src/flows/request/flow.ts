@@ -182,7 +182,7 @@ type OpenFlowOptions = PlanningOptions &
   Pick<SourceNodesOptions, "isPlain" | "sliced"> &
   Pick<OpenedSource, "notKnown">;
 
-/** Collects what is known of a flow once its source is open. */
+/** Collects what is known about a flow once its source is open. */
 function openFlow(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,

@@ -213,8 +213,8 @@ export function groupsOfCutImages(
 export type OtherRanges = ReadonlyMap<string, Readonly<Record<string, Range>>>;
 
 /**
- * Finds the ranges of a slice by indices in arrays of other resolutions. Uses the coordinates of both arrays to
- * find the items whose cells overlap the items taken of the largest array. Steps are the same in all arrays. Arrays
+ * Finds the ranges of a slice by indices in arrays of other resolutions. Uses the coordinates of both arrays to find
+ * the items whose cells overlap the selected items of the largest array. Steps are the same in all arrays. Arrays
  * without a sorted coordinate of numbers or times get no ranges.
  *
  * @param option without labels
@@ -301,7 +301,7 @@ async function overlapping(
   return first < 0 ? undefined : [first, cells.findLastIndex(isIn) + 1, step];
 }
 
-/** The same for a range of longitudes that are shifted by full turns. */
+/** As `overlapping`, for a range of longitudes that are shifted by full turns. */
 async function overlappingAround(
   { cyclic: { start, step, count, turns } }: CyclicRange,
   { name, leader, array }: { readonly name: string; readonly leader: OpenArray; readonly array: OpenArray },

@@ -94,7 +94,7 @@ export async function sliceByIndices(
   return lookUpInArray(option, array, dimensionNames, lookUpOptions(array, options));
 }
 
-/** Describes the items that a slice by indices takes of each dimension that it names. */
+/** Describes the items that a slice by indices takes along each dimension that it names. */
 export async function takenByIndices(
   lookedUp: LookedUp,
   array: ZarrArray,

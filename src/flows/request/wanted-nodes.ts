@@ -131,7 +131,7 @@ async function selectionsAsked(
   }
 }
 
-/** A slice of nodes by indices. The items that it takes of each dimension are read on request. */
+/** A slice of nodes by indices. The items that it takes along each dimension are read on request. */
 interface SliceOfNodes {
   readonly option?: SliceOption;
   readonly takenItems: () => Promise<readonly TakenItems[]>;

@@ -44,12 +44,12 @@ export function printable(text: string): string {
   return text.replace(ACTIVE, escaped);
 }
 
-/** The same for text of several lines. */
+/** As `printable`, for text of several lines. */
 export function printableLines(text: string): string {
   return text.replace(ACTIVE, (character) => (character === "\n" ? character : escaped(character)));
 }
 
-/** The same for JSON, whose value does not change. */
+/** As `printable`, for JSON, whose value does not change. */
 export function printableJson(json: string): string {
   return json.replace(ACTIVE, (character) => {
     if (character === "\n") return character;
@@ -106,7 +106,7 @@ export function takenRows(taken: readonly TakenItems[] = []): string[][] {
   });
 }
 
-/** The same as lines of a summary. */
+/** As `takenRows`, in the form of lines of a summary. */
 export function takenText(taken: readonly TakenItems[]): string {
   return columns(takenRows(taken), 0);
 }

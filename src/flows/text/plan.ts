@@ -168,7 +168,7 @@ function jobText(job: ArrayJob, explain: boolean): string {
   return `${title(job)}\n${columns(rows)}`;
 }
 
-/** A line for each array whose keys are copied like any others. */
+/** A line for each array whose keys are copied like any other keys. */
 function untouchedText(jobs: readonly ArrayJob[]): string {
   const rows = jobs.map((job) => [
     title(job),

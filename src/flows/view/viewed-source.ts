@@ -49,7 +49,7 @@ export class ViewedSource {
     return tree(this.#source, { ...pickOptions(this.#options, TREE_OPTIONS), signal });
   }
 
-  /** A node, as it is now. @throws `not-found`; as `open` */
+  /** Describes the present state of a node. @throws `not-found`; as `open` */
   async describe(path: string, signal: AbortSignal): Promise<ViewedNode> {
     this.#nodes.clear();
     const open = (at: string) => this.#find(at, signal);

@@ -37,7 +37,7 @@ interface MemberChange {
 }
 
 /**
- * Updates the metadata of nodes around one that is removed or added, where they list their members. Call it before the
+ * Updates the metadata of the nodes around a removed or added node, where they list their members. Call it before the
  * removal, so that they never list a missing node.
  */
 export async function followMember(
@@ -50,7 +50,7 @@ export async function followMember(
   await writeFollowing(hierarchyAround, node, nodes, reading.signal);
 }
 
-/** Writes the changed documents of nodes around one that has changed. */
+/** Writes the changed documents of the nodes around a changed node. */
 export async function writeFollowing(
   { store, spec }: Pick<ParentHierarchy, "store" | "spec">,
   node: ZarrNode,

@@ -81,7 +81,7 @@ export function keepsMissing(conversion: Conversion): boolean {
   return fill instanceof Uint8Array && toFill !== null && bytesEqual(fill, toFill);
 }
 
-/** Bytes per item during conversion: a double, and the one that a map computes from it. */
+/** Bytes per item during conversion: a double, and another that a map computes from it. */
 const WORKING_SIZE = 16;
 
 function wholeChunk(shape: readonly number[]): ChunkPlace {

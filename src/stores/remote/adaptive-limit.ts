@@ -111,8 +111,8 @@ export class AdaptiveLimit {
 const limits = new Map<string, WeakRef<AdaptiveLimit>>();
 
 /**
- * Returns the limit of a server, by any name. All its stores in this thread share it, and other threads share its
- * counters. A call inside a call of the same limit may never start.
+ * Returns the limit of a server, which any name may identify. All its stores in this thread share it, and other threads
+ * share its counters. A call made inside another call under the same limit may never start.
  */
 export function limitOf(server: string, isOverload: (error: unknown) => boolean): AdaptiveLimit {
   const known = limits.get(server)?.deref();

@@ -79,7 +79,7 @@ const MAX_ATTEMPTS = 9;
 /** Milliseconds for which calls are retried to a server that may not exist at all. */
 const UNKNOWN_MS = 3000;
 /**
- * The same for a server that has only failed, or that first succeeded a short time ago, so that little work is
+ * As `UNKNOWN_MS`, for a server that has only failed, or that first succeeded a short time ago, so that little work is
  * lost.
  */
 const NEW_MS = 15_000;

@@ -171,7 +171,7 @@ export interface Layer {
 
 export interface PaintedChannel extends Layer {
   readonly color: string;
-  /** The numbers that are black and in full color. */
+  /** The numbers that are drawn in black and in full color. */
   readonly window: readonly [number, number];
 }
 

@@ -64,7 +64,7 @@ const FREE_BYTES = 256e6;
 /** A line with the status, and with a question before much is read. */
 export class AskFirst {
   readonly root = el("div", { class: "status", role: "status" });
-  /** The largest size that was allowed. Up to it, nothing is asked again. */
+  /** The largest size that the user has allowed. Smaller requests are made without asking again. */
   #allowed = FREE_BYTES;
 
   say(text: string): void {

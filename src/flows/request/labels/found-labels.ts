@@ -34,7 +34,7 @@ export interface LookedUp {
   readonly labels: readonly TakenItems[];
 }
 
-/** Describes the items that a range takes of a dimension. */
+/** Describes the items that a range takes along a dimension. */
 export async function takenItems(
   { dimension, labels }: Pick<TakenItems, "dimension" | "labels">,
   range: IndexRange | CyclicRange,

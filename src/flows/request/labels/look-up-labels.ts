@@ -57,7 +57,7 @@ export async function lookUpInArray(
 }
 
 /**
- * Describes the items that a slice takes of each dimension of an array that it names. @param names names of the
+ * Describes the items that a slice takes along each dimension of an array that it names. @param names names of the
  * array's dimensions
  */
 export function takenOfArray(
@@ -142,7 +142,7 @@ export async function lookUpInGroup(
   });
 }
 
-/** Describes the items that a slice takes of each dimension of a group that it names. */
+/** Describes the items that a slice takes along each dimension of a group that it names. */
 export function takenOfGroup(
   lookedUp: LookedUp,
   { arrays, ...of }: SlicedGroup,

@@ -27,7 +27,7 @@ interface RasterForm {
    * including the last row.
    */
   readonly transform?: string;
-  /** The same in GDAL's order, `c a b f d e`, as text. */
+  /** The first six coefficients in the order of GDAL, `c a b f d e`, as text. */
   readonly geoTransform?: string;
   /** Height and width. */
   readonly shape?: string;

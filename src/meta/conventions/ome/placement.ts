@@ -11,7 +11,7 @@ export interface Placement {
   readonly translation: readonly number[];
 }
 
-/** The part taken of a level, along each dimension. */
+/** The part of a level that is taken, along each dimension. */
 export interface LevelCut {
   readonly start: readonly number[];
   readonly step: readonly number[];
