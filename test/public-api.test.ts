@@ -76,8 +76,9 @@ describe("words that are not used", () => {
 /** What flows need that write, and stores that a page of HTTP does not open. */
 const NOT_FOR_READING = [
   /^stores\/(s3|zip)/,
-  /^flows\/plan\/(?!chunk-)/,
-  /pyramid|ledger|executors/,
+  /^(plan|targets)\//,
+  /^run\/(?!slabs\/|scratch\/scratch\.)/,
+  /pyramid/,
   /^hierarchy\/(create|write|edit)\//,
   /\.node\.ts$/,
 ];

@@ -181,7 +181,9 @@ describe("requests of an open array", () => {
     expect(taken()).toHaveLength(1);
   });
 
-  test("indexes that are kept take a megabyte at most: those that were wanted last", async () => {
+  test("indexes that are kept take a megabyte at most: those that were wanted last", {
+    tags: ["slow"],
+  }, async () => {
     const count = 2 ** 15;
     const grid = { shape: [4 * count], chunks: [1], shards: [count], dataType: "int8" };
     const { store, taken } = logged(await given({ ...grid, codec: "none", values: () => 1 }));
@@ -234,7 +236,7 @@ describe("a shard that is replaced while its array is open", () => {
     expect((await array.chunk([1, 0])).data[0]).toBe(8);
   });
 
-  test("amid a reading ends it, where some of it was read before", async () => {
+  test("amid a reading ends it, where some of it was read before", { tags: ["slow"] }, async () => {
     const [size, length] = [2 ** 17, 60 * 2 ** 17];
     const large = { shape: [length], chunks: [size], shards: [length], dataType: "int8", codec: "none" };
     const memory = await given({ ...large, values: () => 1 });

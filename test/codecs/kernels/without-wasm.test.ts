@@ -1,4 +1,5 @@
 // @module-tag alone
+// @module-tag slow
 import { afterEach, expect, test, vi } from "vitest";
 
 // The library as a runtime loads it that has something else in place of WebAssembly.

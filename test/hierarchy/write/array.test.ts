@@ -321,6 +321,7 @@ describe("a chunk that comes in parts", () => {
 
   test.each(["uint8", "string"] as const)(
     "of very many pieces of %s is stored before its end",
+    { tags: ["slow"] },
     async (dataType) => {
       const { store, taken } = logged(new MemoryStore());
       const size = 2500;

@@ -1,4 +1,5 @@
 // @module-tag alone
+// @module-tag slow
 import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import { planFlow } from "../../../src/flows/request/flow.ts";

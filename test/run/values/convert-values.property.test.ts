@@ -1,4 +1,5 @@
 // @module-tag sampled
+// @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

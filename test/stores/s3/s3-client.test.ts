@@ -1,4 +1,5 @@
 // @module-tag alone
+// @module-tag slow
 import { globalAgent } from "node:http";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { S3Client } from "../../../src/stores/s3/s3-client.ts";
