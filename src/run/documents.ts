@@ -4,9 +4,9 @@ import type { Plan, PlannedDocument } from "../plan/plan.ts";
 import { byDepth, isNamedAttributes } from "../stores/key.ts";
 import type { Store, WritableStore } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { processSync } from "../util/blocking-io.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths } from "../util/node-path.ts";
-import { processSync } from "./keys/copy-value.ts";
 
 export interface LoadDocumentsOptions {
   readonly source: Store;

@@ -7,8 +7,8 @@ import {
 import type { MissingWatch, Store, StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { processSync } from "../util/blocking-io.ts";
 import { crc32 } from "../util/crc32.ts";
-import { processSync } from "./keys/copy-value.ts";
 
 /** State of a document when the flow began: its version or, if the store has no versions, its size and checksum. */
 type DocumentState = string | { readonly size: number; readonly crc32: number };

@@ -1,3 +1,5 @@
+import { throwIfAborted } from "./abort.ts";
+
 /** Expected time of a call to fast storage, and the extra time per MiB. */
 const CALL_MS = 1;
 const MIB_MS = 2;
@@ -58,6 +60,32 @@ export class BlockingIo {
     });
   }
 }
+
+/**
+ * Processes items with blocking calls as long as storage answers immediately. Yields the items that are left over.
+ *
+ * @param pages batches of items that are available together, without waiting for each
+ * @param attempt returns the bytes that an item took, or undefined to leave it over
+ */
+export async function* processSync<T>(
+  pages: AsyncIterable<Iterable<T>> | Iterable<Iterable<T>>,
+  attempt: (item: T) => number | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  const io = new BlockingIo();
+  for await (const page of pages) {
+    for (const item of page) {
+      const others = io.yield();
+      if (others) {
+        await others;
+        throwIfAborted(signal);
+      }
+      if (io.attempt(attempt, item, itself) === undefined) yield item;
+    }
+  }
+}
+
+const itself = (bytes: number) => bytes;
 
 /** Lets due work run: timers, signals, finished calls. For loops that otherwise never wait. */
 export function nextTurn(): Promise<void> {

@@ -1,7 +1,6 @@
 import { readDocument, readDocumentSync } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
-import { processSync } from "../../run/keys/copy-value.ts";
 import { SourceWatch } from "../../run/source-watch.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { environmentAccess } from "../../stores/http/headers.ts";
@@ -9,6 +8,7 @@ import type { Store, StoreOptions } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { sourceChanged } from "../../stores/version.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { processSync } from "../../util/blocking-io.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { textHash } from "../../util/hash.ts";

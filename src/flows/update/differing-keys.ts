@@ -1,9 +1,9 @@
 import type { NodeLayout } from "../../meta/format.ts";
 import { outerPrefixes } from "../../meta/node-layout.ts";
-import { processSync } from "../../run/keys/copy-value.ts";
 import { listWanted } from "../../run/keys/keys-to-copy.ts";
 import type { KeyEntry, ListableStore, ListOptions } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import { processSync } from "../../util/blocking-io.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8, sortUtf8 } from "../../util/names.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "../../util/web-streams.ts";

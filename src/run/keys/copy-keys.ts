@@ -21,13 +21,13 @@ import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { followSignals, throwIfAborted } from "../../util/abort.ts";
-import { BlockingIo } from "../../util/blocking-io.ts";
+import { BlockingIo, processSync } from "../../util/blocking-io.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pagesAhead, pagesFrom, type ReadableStream } from "../../util/web-streams.ts";
 import type { RunLog } from "../run-log.ts";
-import { changed, copyValue, moreMemory, processSync, readInto } from "./copy-value.ts";
+import { changed, copyValue, moreMemory, readInto } from "./copy-value.ts";
 import { folderCheck, keysToCopy, ListedChunks, listWanted } from "./keys-to-copy.ts";
 
 /** Number of keys that are listed ahead of copying at most. */

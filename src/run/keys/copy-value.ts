@@ -1,8 +1,7 @@
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { assertVersion } from "../../stores/version.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
-import { followSignals, throwIfAborted } from "../../util/abort.ts";
-import { BlockingIo } from "../../util/blocking-io.ts";
+import { followSignals } from "../../util/abort.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
@@ -157,33 +156,6 @@ export function changed(key: string, expected: number | undefined, found: number
     hint: "Copy again while no other program writes to the source.",
   });
 }
-
-/**
- * Processes items with blocking calls as long as storage answers immediately. Yields the items that are left over.
- *
- * @param pages batches of items that are available together, without waiting for each
- * @param attempt returns the bytes that an item took, or undefined to leave it over
- */
-export async function* processSync<T>(
-  pages: AsyncIterable<Iterable<T>> | Iterable<Iterable<T>>,
-  attempt: (item: T) => number | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T> {
-  const concurrency = new BlockingIo();
-  for await (const page of pages) {
-    for (const item of page) {
-      const others = concurrency.yield();
-      if (others) {
-        await others;
-        throwIfAborted(signal);
-      }
-      const bytes = concurrency.attempt(attempt, item, itself);
-      if (bytes === undefined) yield item;
-    }
-  }
-}
-
-const itself = (bytes: number) => bytes;
 
 /**
  * Reads a whole value to the start of `into` with a blocking call; undefined if it is missing or cannot be read like
