@@ -138,7 +138,9 @@ export async function copyDifferences(
     return pair.left;
   };
   const listing = copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency, signal })));
-  await copyKeys(source, target, {
+  await copyKeys({
+    source,
+    target,
     listed: keysToCopyFrom(listing, keysToCopy(plan, documents)),
     skipChecksum: verify === false,
     budget,
