@@ -15,7 +15,7 @@ export type ColumnSource = {
   readonly calendar?: Calendar;
 } & (
   | { readonly stream: StreamedValues }
-  /** Repeated values, with the distance in them between neighbors along each dimension of the table. */
+  /** Repeated values, with strides: the distance in `values` between neighbors along each dimension of the table. */
   | { readonly values: DecodedValues; readonly strides: readonly number[] }
 );
 

@@ -17,8 +17,8 @@ interface Categories {
 }
 
 /**
- * `categorize` of numcodecs: texts as the numbers of their `labels`, stored as `astype`. It converts strings to bytes.
- * For texts of fixed size it is a filter and cuts labels to their size.
+ * `categorize` of numcodecs: stores each text as the number of its label in `labels`, of type `astype`. It converts
+ * strings to bytes. For texts of fixed size it is a filter and cuts labels to their size.
  */
 export const createCategorize: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);

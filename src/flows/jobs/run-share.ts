@@ -220,7 +220,7 @@ function undone(
   });
 }
 
-/** The count that errors use for shares: the largest one among the completed shares. */
+/** The number of shares that errors state: the largest count with which any share was completed. */
 function largestCount(ended: readonly ShareName[], stage: number): number {
   return ended.reduce((most, share) => (share.stage === stage ? Math.max(most, share.count) : most), 1);
 }

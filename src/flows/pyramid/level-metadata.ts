@@ -133,7 +133,7 @@ export function targetTerms(
   };
 }
 
-/** Adds a hint to a refused loss, because a pyramid itself drops nothing. */
+/** Adds a hint to the error for a refused loss: a pyramid cannot allow losses, but a conversion before it can. */
 function withWayOut(error: unknown, to: "v2" | "v3"): unknown {
   if (!isZarrflowError(error, "loss-refused")) return error;
   const hint = `Convert the source first: \`zarrflow convert SRC DST --to ${to} --allow-loss ${error.details.pointers.join(",")}\`.`;

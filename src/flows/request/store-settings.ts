@@ -146,8 +146,8 @@ function sharedTurns(context: Context): RequestHook {
 }
 
 /**
- * Limits the rates of a store as the options state. Requests are not limited again if the spec already has the
- * access of `pacedAccess`.
+ * Limits the rates of a store as the options state. Requests are not limited again if `pacedAccess` already limits
+ * those of the spec.
  */
 export function withPace<S extends Store>(
   store: S,

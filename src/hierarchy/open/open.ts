@@ -363,7 +363,7 @@ function foldersHint(folders: readonly string[]): string {
   return `Open one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? " and others" : ""}.`;
 }
 
-/** Names of top-level folders that are nodes, up to one more than a hint lists. */
+/** Names of top-level folders that are nodes; at most one more than a hint lists. */
 async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | undefined): Promise<string[]> {
   const { unlessUnreadable } = await import("./foreign-file.ts");
   const folders: string[] = [];

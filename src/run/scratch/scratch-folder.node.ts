@@ -145,8 +145,8 @@ export function scratchName(): string {
 }
 
 /**
- * Writes the owner record of a scratch folder. If `keptBy` is a path, the folder of a dead run is kept while that path
- * exists; any other `keptBy` keeps it for a week, and none not at all.
+ * Writes the owner record of a scratch folder. The folder of a dead run is kept while `keptBy` exists if `keptBy` is a
+ * path, for a week if it is any other text, and not at all if it is empty.
  */
 export function signScratch(folder: string, keptBy = ""): Promise<void> {
   return sign(folder, { ...thisProcess(), keptBy, isJoint: false });

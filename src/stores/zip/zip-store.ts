@@ -34,7 +34,7 @@ import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";
 
 export interface ZipStoreOptions extends StoreOptions {
   /**
-   * Folder inside the archive that is the root of the store, for archives of a folder under its own name.
+   * Folder inside the archive that is the root of the store, for archives that contain a folder with its name.
    *
    * @default ""
    */

@@ -216,7 +216,10 @@ function startOf({ start, before, degrees }: Omit<AxisChange, "after" | "step">)
   return start + (before * degrees) / FULL_TURN;
 }
 
-/** Updates a tile matrix whose tiles were chunks to the new chunks; undefined if the new chunks differ in shape. */
+/**
+ * Updates a tile matrix in which each tile was a chunk, so that it describes the new chunks; undefined if the new
+ * chunks differ in shape.
+ */
 function inChunks(matrix: JsonObject, arrays: readonly ChangedArray[]): JsonObject | undefined {
   const tile = [member(matrix, "tileHeight"), member(matrix, "tileWidth")].map(Number);
   const rasters = arrays.flatMap(({ metadata, from }) => {

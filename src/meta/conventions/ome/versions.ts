@@ -15,8 +15,8 @@ export const READ_VERSIONS = "OME-Zarr readers require version 0.4 in Zarr v2, a
 const SYSTEMS_VERSION = "0.6";
 
 /**
- * The version whose vocabulary OME-Zarr metadata use. With coordinate systems it is 0.6, in any draft; without them
- * 0.5 in Zarr v3 and 0.4 in v2.
+ * The version whose vocabulary OME-Zarr metadata use. If they have coordinate systems, it is 0.6, whatever its draft;
+ * otherwise 0.5 in Zarr v3 and 0.4 in v2.
  *
  * @throws `unsupported-operation` for unknown versions.
  */
