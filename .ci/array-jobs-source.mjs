@@ -1,4 +1,4 @@
-// Makes the array that the plans of array-jobs.sh rechunk.
+// Makes the array for the plans of array-jobs.sh.
 import { create } from "../dist/index.js";
 
 const [time, y, x] = [240, 100, 80];

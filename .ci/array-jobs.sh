@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs plans by real engines: GNU parallel, and SLURM on this machine as its only node. Both are installed by apt where
-# they are missing, at the versions below, from packages that are kept in ZARRFLOW_CI_CACHE. Needs root, and `npm run build`.
-# Ends with 1 when a target is not, byte for byte, what one process makes.
+# Runs plans with real engines: GNU parallel, and SLURM with this machine as its only node. If missing, apt installs them
+# at the versions below, from packages kept in ZARRFLOW_CI_CACHE. Needs root, and `npm run build`.
+# Exits with 1 if a target differs in any byte from what one process makes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,7 +35,7 @@ install_engines() {
     "parallel=$parallel_version*" > /dev/null
 }
 
-# wait_for SECONDS WORDS COMMAND...: until the command succeeds.
+# wait_for SECONDS WORDS COMMAND...: waits until the command succeeds.
 wait_for() {
   local seconds=$1 what=$2
   shift 2
@@ -107,7 +107,7 @@ node .ci/array-jobs-source.mjs "$data/src.zarr"
 flags=(--chunks "time=-1,y=10,x=10" --max-mem 3MB)
 "$ZARRFLOW" rechunk "$data/src.zarr" "$data/inline.zarr" "${flags[@]}" --quiet
 
-# same NAME: a target is what one process made, and nothing is left beside it.
+# same NAME: checks that a target equals what one process made, and that nothing is left beside it.
 same() {
   diff -r "$data/inline.zarr" "$data/$1.zarr"
   [ -z "$(find "$data" -maxdepth 1 -name ".$1.zarr*")" ]
@@ -124,8 +124,8 @@ done
 
 start_slurm
 
-# The command, which is killed with -9 in the first run of a third of the tasks of each array job, once it has a ledger:
-# SLURM then requeues the task, as the script of the plan asks it to.
+# A command that kills zarrflow with -9 in the first run of a third of the tasks of each array job, once it has a ledger.
+# SLURM then requeues the task, as the script of the plan requests.
 lossy=$data/lossy
 cat > "$lossy" << EOF
 #!/bin/bash
@@ -144,7 +144,7 @@ wait "\$pid"
 EOF
 chmod +x "$lossy"
 
-# run_by_slurm NAME: both strategies, one after the other.
+# run_by_slurm NAME: runs both strategies, one after the other.
 run_by_slurm() {
   local strategy
   for strategy in direct staged; do
@@ -153,7 +153,7 @@ run_by_slurm() {
   done
 }
 
-# beside each other, since SLURM waits more than it works
+# in parallel, since SLURM mostly waits
 run_by_slurm slurm > "$data/slurm.log" 2>&1 &
 plain=$!
 ZARRFLOW=$lossy run_by_slurm killed

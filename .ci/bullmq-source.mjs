@@ -1,4 +1,4 @@
-// Makes what the plans of bullmq.mjs read: a group of 1,000 small arrays, and an array that is worth two stages.
+// Makes the sources for the plans of bullmq.mjs: a group of 1,000 small arrays, and an array that is worth two stages.
 import { cpSync } from "node:fs";
 import { create, createGroup } from "../dist/index.js";
 

@@ -1,4 +1,4 @@
-// What .ci/bullmq.sh says. Each step ends with an error, or in time.
+// The steps of .ci/bullmq.sh. Each has a time limit.
 import { spawn, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -29,7 +29,7 @@ const freePort = () =>
     });
   });
 
-/** Seconds that a process may live; all of this takes two minutes. */
+/** Maximum lifetime of a process, in seconds. The whole run takes two minutes. */
 const LONGEST = 800;
 
 function start(file, args, env = {}) {
@@ -87,7 +87,7 @@ const startWorker = (env = {}) =>
   start(process.execPath, ["examples/queue/worker.mjs"], { ...environment, ...env });
 const startSubmit = (plan, jobs, env = {}) =>
   start(process.execPath, ["examples/queue/submit.mjs", plan, String(jobs)], { ...environment, ...env });
-/** The digests of all arrays at a place, without the name of that. */
+/** The digests of all arrays at a place, without the place's name. */
 const sums = (place) => zarrflow(["digest", place]).replaceAll(place, "");
 
 async function stopWorkers(workers) {
@@ -116,7 +116,7 @@ const RUNS = {
   ],
 };
 
-/** 4 workers, two are killed and one sleeps while its jobs are done by others; Redis is restarted. */
+/** Runs 4 workers: kills two, stops one while others do its jobs, and restarts Redis. */
 async function lossy(strategy) {
   const [plan, target] = [join(data, `${strategy}.json`), `s3://bucket/${strategy}.zarr`];
   const [source, ...flags] = [...RUNS[strategy], ...FLAGS];
@@ -153,7 +153,7 @@ async function lossy(strategy) {
   if (strategy === "direct") assert(tasks >= 1000, "there are 1000 tasks or more", tasks);
 }
 
-/** A worker of the same package, but for the version that it says it has. */
+/** A worker that only claims to be of another version. */
 function oldVersion() {
   const folder = join(data, "old");
   cpSync("dist", join(folder, "dist"), { recursive: true });
@@ -175,7 +175,7 @@ function oldVersion() {
   return start(process.execPath, [join(folder, "worker.mjs")], environment);
 }
 
-/** Workers that cannot do jobs say why, and lose nothing. */
+/** Checks that workers that cannot do jobs say why, and lose nothing. */
 async function badWorkers() {
   const plan = join(data, "bad.json");
   const how = [...RUNS.staged.slice(1, 3), "--strategy", "direct"];
@@ -251,7 +251,7 @@ async function fullDisk() {
   }
 }
 
-/** Redis is gone for longer than a worker waits. */
+/** Stops Redis for longer than a worker waits. */
 async function withoutRedis() {
   const worker = startWorker({ TIMEOUT: "2" });
   await sleep(1500);

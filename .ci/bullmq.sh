@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs plans by workers of BullMQ with Redis and versitygw on this machine, kills some of them, and restarts Redis. Redis
-# is installed by apt where it is missing. Needs root, and `npm run build`.
-# Ends with 1 when a target is not what one process makes, or something was lost.
+# Runs plans with workers of BullMQ, with Redis and versitygw on this machine; kills some workers and restarts Redis. If
+# Redis is missing, apt installs it. Needs root, and `npm run build`.
+# Exits with 1 if a target differs from what one process makes, or anything was lost.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cache=${ZARRFLOW_CI_CACHE:-$HOME/.cache/zarrflow-ci}
 if ! command -v redis-server > /dev/null; then
   apt-get update -qq
-  # its service is not wanted
+  # without its service
   printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
   chmod +x /usr/sbin/policy-rc.d
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server > /dev/null

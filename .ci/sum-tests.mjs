@@ -1,4 +1,4 @@
-// Sums the JSON reports and logs of vitest in a folder: `N passed, N failed`. Exits with 1 when a test failed, or none passed.
+// Sums the JSON reports and logs of vitest in a folder: `N passed, N failed`. Exits with 1 if a test failed or none passed.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -17,7 +17,7 @@ const broken = files.filter(
   ({ status, assertionResults }) =>
     status === "failed" && assertionResults.every((test) => test.status !== "failed"),
 );
-// So does a test that no run has run. Suites around it are left out: they are named after servers, which differ.
+// So does a test that every run skipped. Suite names are ignored: they contain names of servers, which differ.
 const titles = (isWanted) =>
   new Set(
     files.flatMap(({ name, assertionResults }) =>
@@ -28,7 +28,7 @@ const ran = titles(({ status }) => status === "passed" || status === "failed");
 const skipped = [...titles(() => true)].filter((title) => !ran.has(title));
 for (const title of skipped) console.log(`skipped by all runs: ${title}`);
 
-// So does an error that no test handled: the report leaves it out, the log counts it.
+// So does an error outside tests: only the log counts it.
 const unhandled = textsOf(".log")
   .map((text) => Number(/^ *Errors +(\d+) error/m.exec(text)?.[1] ?? 0))
   .reduce((total, count) => total + count, 0);

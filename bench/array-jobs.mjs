@@ -1,4 +1,4 @@
-// Plans that several processes of the command carry out, for benchmarks.
+// Runs plans in several processes of the command, for benchmarks.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -8,7 +8,7 @@ const REPORT = `data:text/javascript,${encodeURIComponent(
   'import fs from "node:fs"; import { isMainThread } from "node:worker_threads"; if (isMainThread) process.on("exit", () => fs.writeSync(3, JSON.stringify(process.cpuUsage())));',
 )}`;
 
-/** Runs the command. @returns the processor seconds that it took, as it writes them at its end */
+/** Runs the command. @returns its processor seconds, which it writes at its end */
 export async function zarrflow(...args) {
   const flags = ["--import", REPORT, command, ...args.map(String), "--quiet"];
   const child = spawn(process.execPath, flags, { stdio: ["ignore", "ignore", "inherit", "pipe"] });
@@ -21,13 +21,13 @@ export async function zarrflow(...args) {
   return (user + system) / 1e6;
 }
 
-/** Resolves when a process has ended well. */
+/** Resolves when a process has succeeded. */
 export async function ended(child) {
   const status = child.exitCode ?? (await new Promise((resolve) => child.once("close", resolve)));
   if (status !== 0) throw new Error(`${child.spawnargs.join(" ")} ended with ${status}`);
 }
 
-/** Runs a plan by so many processes at one time, stage after stage, then finishes it. @returns the processor seconds of all */
+/** Runs a plan, stage by stage, in this many processes at once, and finishes it. @returns the processor seconds of all */
 export async function runByProcesses(plan, count, stages) {
   const used = [];
   for (let stage = 1; stage <= stages; stage++) {

@@ -1,5 +1,5 @@
-// The least that reading the values of a prefix takes a program on `node:http`: lists it, signs and reads each value, 64 at
-// one time, once, and does nothing else. Prints processor and wall seconds since the process began.
+// Measures the least time in which a program on `node:http` can read the values of a prefix: lists it, signs and reads each
+// value once, 64 at a time, and does nothing else. Prints processor and wall seconds since the process started.
 //   AWS_ENDPOINT_URL=... AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... node bench/bare-gets.mjs BUCKET PREFIX
 import { createHash, createHmac } from "node:crypto";
 import { Agent, get } from "node:http";

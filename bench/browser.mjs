@@ -1,5 +1,5 @@
-// Opens an array in a page of Chromium and reads it by zarrflow and by zarrita, from one server on this machine: medians of
-// interleaved runs, each in a new page. Usage: node bench/browser.mjs [RUNS [MS]]; after `npm run build`. Each answer comes MS
+// Opens an array in a page of Chromium and reads it with zarrflow and with zarrita, from one server on this machine: medians
+// of interleaved runs, each in a new page. Usage: node bench/browser.mjs [RUNS [MS]]; after `npm run build`. Each answer comes MS
 // milliseconds late. CHROMIUM names the browser.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// Measures what the planner counts with: `COSTS` in src/plan/costs.ts. `npm run calibrate` prints the table of this
-// machine; what is committed are figures of an ordinary one, since only ratios matter to the choice of a strategy.
+// Measures the costs that the planner uses: `COSTS` in src/plan/costs.ts. `npm run calibrate` prints the table of this
+// machine. The committed figures are those of an ordinary one: only ratios matter to the choice of a strategy.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const MIB = 2 ** 20;
 const RUNS = 7;
 const folder = mkdtempSync(join(tmpdir(), "zarrflow-calibrate-"));
 
-/** Smooth float32 with some noise, as fields of a model are. */
+/** Smooth float32 values with some noise, like the fields of a model. */
 function field(items) {
   const values = new Float32Array(items);
   for (let i = 0; i < items; i++)
@@ -19,7 +19,7 @@ function field(items) {
   return new Uint8Array(values.buffer);
 }
 
-/** The least processor time of several runs, in seconds, of which the first warm up: others may use the machine. */
+/** The least processor time of several runs, in seconds, since others may use the machine. The first runs warm up. */
 async function best(run) {
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0; i < RUNS; i++) {
@@ -84,7 +84,7 @@ async function fileCosts(size) {
   return { written: writing / (files * size), read: reading / (files * size) };
 }
 
-/** Small uncompressed chunks, whose bytes cost nothing. */
+/** Small uncompressed chunks, whose bytes cost next to nothing. */
 async function chunkCost() {
   const source = join(folder, "small.zarr");
   const items = 16 * 8000;

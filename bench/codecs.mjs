@@ -1,10 +1,10 @@
-// Codecs one by one against Python's numcodecs and, where it has them, numcodecs.js, one thread each, in one interleaved
-// run: encode and decode in MB/s of decoded data, and as a percentage of Python in the same run.
+// Compares single codecs with Python's numcodecs and, where it has them, numcodecs.js, one thread each, in one interleaved
+// run. Prints MB/s of decoded data for encoding and decoding, and the percentage of Python's speed in the same run.
 //
 //   npm run bench:codecs                        all rows, chunks of 4 KiB, 1 MiB and 16 MiB
 //   npm run bench:codecs -- --rows zstd --sizes 1048576 --rounds 9
 //
-// Python with numcodecs is taken from ZARRFLOW_PYTHON; without it the columns of percentages stay empty.
+// ZARRFLOW_PYTHON names a Python with numcodecs; without it, the columns of percentages stay empty.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,7 +74,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Medians over rounds in which all take turns. */
+/** Medians over rounds in which all candidates take turns. */
 async function measure([name, config, dtype, form], size) {
   const itemSize = ITEM_SIZES[dtype];
   const bytes = form === "shuffled" ? shuffled(field(dtype, size), itemSize) : field(dtype, size);
@@ -114,7 +114,7 @@ async function measure([name, config, dtype, form], size) {
   }
 }
 
-/** Median time of one call, over as many as fit the time. */
+/** Median time of a call, over as many calls as fit the time. */
 async function secondsOf(call) {
   const times = [];
   const end = performance.now() + 1000 * SECONDS;
@@ -172,7 +172,7 @@ async function ourJob(config, bytes, itemSize) {
   };
 }
 
-/** numcodecs.js, which writes blosc with items of 4 bytes only. */
+/** numcodecs.js, which writes blosc only with items of 4 bytes. */
 async function numcodecsJob(config, bytes, itemSize) {
   if (!["blosc", "zstd", "lz4", "gzip", "zlib"].includes(config.id)) return undefined;
   if (config.id === "blosc" && itemSize !== 4) return undefined;

@@ -1,4 +1,4 @@
-"""The Python side of bench/codecs.mjs: answers each line of JSON on stdin, a job, with one line, its time and result."""
+"""The Python side of bench/codecs.mjs: reads jobs from stdin, one line of JSON each, and prints a line with time and result for each."""
 
 import json
 import statistics
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def job_of(config, array):
-    """Functions that encode and decode `array`, and the size of its encoded form."""
+    """Return functions that encode and decode `array`, and the size of its encoded form."""
     kind = config["id"]
     if kind == "swap":
         return array.byteswap, array.byteswap, array.nbytes

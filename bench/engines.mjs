@@ -1,5 +1,5 @@
-// How long a rechunk takes in threads of one process, in 8 processes of array jobs, and in 2 workers of a queue, direct
-// and staged: medians of interleaved runs. `npm run build` first; for the queue, a Redis server at QUEUE_URL.
+// Measures a rechunk in threads of one process, in 8 processes of array jobs, and in 2 workers of a queue, direct and
+// staged: medians of interleaved runs. Needs `npm run build` and, for the queue, a Redis server at QUEUE_URL.
 //   QUEUE_URL=redis://127.0.0.1:6379 node bench/engines.mjs [GIB] [ROUNDS] [FOLDER]
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
@@ -20,7 +20,7 @@ const cut = (strategy) => [
   ...["--strategy", strategy, "--scratch", at("scratch")],
 ];
 
-/** What each way does with a plan's flags; the plan itself is made before. */
+/** Each way to run a plan. The plan itself is made before. */
 const ways = {
   "threads, 2": ({ flags }) => zarrflow("rechunk", source, at("out.zarr"), ...flags, "--threads", 2),
   [`processes, ${PROCESSES}`]: ({ stages }) => runByProcesses(plan, PROCESSES, stages),

@@ -1,11 +1,11 @@
-// When the first bytes of 100 MB come from a web server that takes LATENCY ms to answer, beside those of its first chunk
-// alone: medians of interleaved runs, each in a new process. node bench/first-byte.mjs [LATENCY] [RUNS] [BUILD...]
+// Measures when the first bytes of 100 MB arrive from a web server that takes LATENCY ms to answer, and those of the first
+// chunk alone: medians of interleaved runs, each in a new process. node bench/first-byte.mjs [LATENCY] [RUNS] [BUILD...]
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 
-/** Arrays of 100 chunks of 1 MiB: of all trailing dimensions, of a third of them, of a row that is the whole array. */
+/** Arrays of 100 chunks of 1 MiB, which span all trailing dimensions, a third of them, or one row of the whole array. */
 const ARRAYS = {
   frames: { shape: [100, 512, 512], chunks: [1, 512, 512] },
   cubes: { shape: [256, 320, 320], chunks: [64, 64, 64] },
@@ -13,7 +13,7 @@ const ARRAYS = {
   wide: { shape: [512, 51_200], chunks: [512, 512] },
 };
 const READS = ["chunk", "bytes", "chunks", "read"];
-/** Formats of the command's output, of the first chunk and of all. */
+/** Output formats of the command, for the first chunk and for all. */
 const FORMATS = ["raw", "csv"];
 const here = fileURLToPath(import.meta.url);
 const [role = "30", ...others] = process.argv.slice(2);
@@ -22,7 +22,7 @@ if (role === "serve") await serve(Number(others[0]));
 else if (role === "time") await time(...others);
 else await compare(Number(role), Number(others[0] ?? 7), others.slice(1));
 
-/** Serves the arrays; each answer begins so many milliseconds later. */
+/** Serves the arrays, with this many milliseconds before each answer. */
 async function serve(latency) {
   const { create } = await import("zarrflow");
   const { MemoryStore } = await import("zarrflow/stores/memory");
@@ -48,7 +48,7 @@ async function serve(latency) {
   process.on("disconnect", () => process.exit());
 }
 
-/** Prints ms to the first bytes of a reading of an open array, and to the last. */
+/** Prints the milliseconds until the first and the last bytes of an open array are read. */
 async function time(dist, url, name, what) {
   const { openArray, slice } = await import(dist);
   const array = await openArray(`${url}/${name}`);
@@ -65,7 +65,7 @@ async function time(dist, url, name, what) {
   process.exit();
 }
 
-/** Ms to the first bytes that a process prints, and to its end; it is not waited for where that takes long. */
+/** Milliseconds until a process prints its first bytes, and until it ends. Unless `isEnded`, kills it after the first bytes. */
 async function printed(args, isEnded) {
   const begun = performance.now();
   const child = spawn(process.execPath, args);

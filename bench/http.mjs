@@ -1,5 +1,5 @@
-// Opening and slicing an array on a web server that takes LATENCY ms to answer, by zarrflow and by zarrita: medians of
-// interleaved runs of whole processes, whose bytes are compared. node bench/http.mjs [LATENCY] [RUNS]
+// Opens and slices an array on a web server that takes LATENCY ms to answer, with zarrflow and with zarrita: medians of
+// interleaved runs of whole processes. Their bytes are compared. node bench/http.mjs [LATENCY] [RUNS]
 import { fork, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ if (role === "serve") serve(...others);
 else if (role === "zarrita") await sliceByZarrita(...others);
 else await compare(Number(role), Number(others[0] ?? 7));
 
-/** Serves a folder; each answer begins so many milliseconds later. Sends what was asked for when asked. */
+/** Serves a folder, with this many milliseconds before each answer. Answers a message with the requests and bytes since the last. */
 function serve(folder, latency) {
   const files = sirv(folder, { etag: true, dotfiles: true });
   let counts = { requests: 0, bytes: 0 };
@@ -71,7 +71,7 @@ async function makeArray(folder) {
   await array.close();
 }
 
-/** Wall s, processor s and peak MiB of a process, and the digest of what it printed. */
+/** Wall seconds, processor seconds and peak MiB of a process, and the digest of its output. */
 async function run(args) {
   const started = performance.now();
   const child = spawn("/usr/bin/time", ["-f", "%U %S %M", process.execPath, ...args]);

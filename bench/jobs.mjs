@@ -1,4 +1,4 @@
-// The jobs of examples/jobs by zarrflow and by zarrita, over HTTP on this machine: lines, requests and
+// Runs the jobs of examples/jobs with zarrflow and with zarrita, over HTTP on this machine: lines, requests and
 // milliseconds of each (medians of interleaved runs). Usage: node bench/jobs.mjs [RUNS [MS]]; after `npm run build`. Each
 // answer comes MS milliseconds late.
 import { createHash } from "node:crypto";
@@ -22,7 +22,7 @@ const request = () => new Request("http://localhost/?slice=time=0:24");
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), "zarrflow-jobs-"));
 await makeInput(join(folder, "data"));
-// Beside the packages that they import.
+// In a folder where the packages that they import are found.
 const modules = join(root, "out/jobs");
 await mkdir(modules, { recursive: true });
 
@@ -70,7 +70,7 @@ try {
   await rm(modules, { recursive: true });
 }
 
-/** The job of a file, whatever types it has. */
+/** The job of a file, with its types removed. */
 async function jobOf(path, entry) {
   const { code } = await transform(await readFile(path, "utf8"), { loader: "ts" });
   const module = join(modules, `${createHash("sha256").update(path).digest("hex")}.mjs`);
@@ -78,7 +78,7 @@ async function jobOf(path, entry) {
   return (await import(module))[entry];
 }
 
-/** The lines between the comment that names a job and the next. */
+/** The lines from the comment that names a job to the next such comment. */
 function partOf(text, name) {
   const [, part = ""] = text.split(`// ${name}\n`);
   return part.split(/^\/\/ (?:slice-service|map-page|point-series|celsius)$/m)[0];

@@ -1,6 +1,6 @@
 // Compares simulated runs with real ones: rechunks by 1 to 8 processes in a folder of this machine, direct and staged;
-// medians of interleaved runs. The planner counts in seconds of an ordinary machine: the median of what simulated runs take
-// of real ones says how fast this one is. Prints the table of docs/scale.md. `npm run build` first.
+// medians of interleaved runs. The planner predicts seconds of an ordinary machine; the median ratio of simulated to real
+// times says how fast this machine is. Prints the table of docs/scale.md. Needs `npm run build`.
 //   node bench/processes.mjs [GIB] [ROUNDS] [FOLDER]
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { writeField } from "./write-field.mjs";
 const [gib = "1", rounds = "3", parent = tmpdir()] = process.argv.slice(2);
 const PROCESSES = [1, 2, 4, 8];
 const STRATEGIES = { direct: [64, 64, 64], staged: [1024, 16, 16] };
-/** Files at hand: their bytes cost processor time, which the plan counts, and nobody waits for them. */
+/** Local files: their bytes cost processor time, which the plan counts, but no waiting. */
 const NEAR = { latency: 0, bytesPerSecond: 1e15, prefixes: 1e9 };
 const CALM = { stragglers: 0, failuresPerHour: 0 };
 
@@ -74,7 +74,7 @@ async function planOf(strategy, chunks) {
   return planned.plan;
 }
 
-/** Seconds from the first start of a process to the published target, and processor seconds of all processes. */
+/** Seconds from the start of the first process to the published target, and processor seconds of all processes. */
 async function run(strategy, chunks, count) {
   for (const path of [target, planFile]) rmSync(path, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });

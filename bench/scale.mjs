@@ -1,4 +1,4 @@
-// Prints the tables of docs/scale.md: plans of arrays of which only the metadata are there, simulated. `npm run build` first.
+// Prints the tables of docs/scale.md: simulated plans for arrays that have only metadata. Needs `npm run build`.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const SIZES = [
   ["1 PB", [2_500_000, 10_000, 10_000]],
 ];
 
-/** The tables as markdown: with one partition of the bucket for each store, and with 16. */
+/** The tables as Markdown: with one partition of the bucket for each store, and with 16. */
 export async function scaleTables() {
   const folder = mkdtempSync(join(tmpdir(), "zarrflow-scale-"));
   try {
@@ -45,7 +45,7 @@ async function planOf(folder, shape) {
   return plan;
 }
 
-/** The run of middle time: chance decides which workers are slow. */
+/** The run with the median time, since chance decides which workers are slow. */
 function medianRun(plan, options) {
   const runs = Array.from({ length: 9 }, (_, i) => simulatePlan(plan, { ...options, seed: i + 1 }));
   return runs.toSorted((a, b) => a.seconds - b.seconds)[4];

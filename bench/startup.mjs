@@ -1,7 +1,6 @@
-// How long the command takes to say what it is, and to read one value, beside a bare node: medians of interleaved runs of
-// whole processes. ZARRFLOW_DIST names the folder of another build.
-// NODE_EXTRA_CA_CERTS is unset for them: where it names a bundle of certificates, Node reads that at each start, which
-// can take it longer than all else.
+// Measures how long the command takes to print its help and to read one value, and how long Node alone takes: medians of
+// interleaved runs of whole processes. ZARRFLOW_DIST names the folder of another build.
+// Clears NODE_EXTRA_CA_CERTS: Node reads the bundle that it names at each start, which can take longer than the rest.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

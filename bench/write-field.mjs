@@ -3,7 +3,7 @@ import { create } from "../dist/index.js";
 
 const [height, width] = [512, 512];
 
-/** Writes so many steps of 1 MiB, of waves with noise in the last bits, as a reanalysis has: half of it is left by compression. */
+/** Writes steps of 1 MiB: waves with noise in the last bits, like a reanalysis. Compression halves them. */
 export async function writeField(path, steps) {
   const array = await create(path, {
     shape: [0, height, width],

@@ -1,6 +1,6 @@
 // Compiles src/codecs/kernels/assembly (AssemblyScript) into two modules that share a memory, and embeds them, deflated, as
-// Base64 in src/codecs/kernels/wasm-bytes: one of what reading needs, which pages load at once, and one of codecs.
-// Does nothing when those files were made of the same sources.
+// Base64 in src/codecs/kernels/wasm-bytes. One has what reading needs, which pages load at once; the other has the codecs.
+// Does nothing if those files were made from the same sources.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -24,7 +24,7 @@ const { version } = createRequire(import.meta.url)("assemblyscript/package.json"
 
 const stamp = `// Made by scripts/build-kernels.mjs of ${sourceHash()}.`;
 if (["reading", "codecs"].some((name) => firstLine(outputOf(name)) !== stamp)) {
-  // the statics of codecs lie behind those of reading, whose memory has room for both from the beginning
+  // the static data of codecs follow those of reading, whose initial memory has room for both
   const codecsBase = Math.ceil(heapBase(await compile("reading")) / 64) * 64;
   const codecs = await compile("codecs", "--importMemory", "--memoryBase", codecsBase);
   const end = heapBase(codecs, { memory: new WebAssembly.Memory({ initial: 512 }) });
@@ -43,12 +43,12 @@ function write(name, bytes, more = "") {
   console.error(`kernels of ${name}: ${bytes.length} bytes of WebAssembly`);
 }
 
-/** Where the memory begins that a module leaves to others. */
+/** Start of the memory that a module does not use. */
 function heapBase(bytes, env = {}) {
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports.heapBase.value;
 }
 
-/** Of all that the module depends on. */
+/** Hash of everything that the module depends on. */
 function sourceHash() {
   const hash = createHash("sha256").update("two").update(version).update(OPTIONS.join(" "));
   for (const name of readdirSync(assembly).sort())

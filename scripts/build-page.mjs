@@ -1,5 +1,5 @@
 // Bundles the page of `zarrflow view` (src/cli/view/page) and embeds its script and its style, compressed, in
-// src/cli/view/page-bytes.ts. Does nothing when that file was made of the same sources.
+// src/cli/view/page-bytes.ts. Does nothing if that file was made from the same sources.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

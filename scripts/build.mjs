@@ -1,5 +1,5 @@
-// Makes the kernels, then dist/: declarations by tsc, scripts by rolldown; nothing but npm packages is needed.
-// With `--scripts`, no declarations, which take most of the time.
+// Makes the kernels, then dist/: declarations with tsc, scripts with rolldown. Needs only npm packages.
+// With `--scripts`, skips the declarations, which take most of the time.
 import { spawnSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
-// Makes dist/ of src/: the scripts that each entry point and the command need, in few files, since each file costs a
-// run of the command a quarter of a millisecond. Lines and names are those of src/: Node prints the line in which an
-// uncaught error was thrown, and who debugs or profiles reads them. Bundlers of pages make them short.
+// Bundles src/ into dist/: the scripts of each entry point and of the command, in few files, since each file costs a run
+// of the command a quarter of a millisecond. Nothing is minified: Node prints the line that threw an uncaught error, and
+// debuggers and profilers show names. Bundlers of pages minify.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,16 +17,16 @@ const entries = Object.values(exports).flatMap(
   ({ default: path }) => path?.match(/dist\/(.*)\.js$/)?.[1] ?? [],
 );
 
-/** The script of worker threads, and the module that finds it beside itself: what runs load at once never imports that. */
+/** The script of worker threads, and the module that finds it in its own folder. Nothing that runs load at once imports it. */
 const THREADS = ["node-thread", "worker"].map((name) => `run/threads/${name}`);
 
-/** The script of threads that do jobs of BullMQ, beside its entry. */
+/** The script of threads that do jobs of BullMQ, in the folder of its entry point. */
 const JOB_THREAD = "bullmq/thread";
 
-/** What the command says of itself needs nothing else. */
+/** Modules that help and version need. */
 const ITSELF = ["util/package-version.node", "cli/command-list", "cli/text/help"];
 
-/** What slices of the command load that no page does: apart from what other runs load, since they are over at once. */
+/** Modules that only slices of the command load. They have their own file because a slice is so short. */
 const SLICES = [
   "cli/dispatch",
   "cli/commands/slice",
@@ -35,7 +35,7 @@ const SLICES = [
   ...["option-effects", "node-findings"].map((name) => `flows/request/${name}`),
 ];
 
-/** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
+/** Modules that runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [
   "cli/dispatch",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
@@ -48,19 +48,19 @@ const RUNS = [
   ...["items/bytes", "blosc/codec"].map((name) => `codecs/${name}`),
 ];
 
-/** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
+/** Modules that a page loads at once to open an array and read a part of it. Their file holds nothing else. */
 const READS = [
   ...["hierarchy/open/open", "flows/slice", "codecs/items/bytes"],
-  // loaded on use, by most arrays of v3: in a file of its own it would cost a page a round trip
+  // loaded on use, but by most arrays of v3: its own file would cost a page a round trip
   "codecs/zstd/codec",
-  // several of the files below import these at once: in one of them, they would make the others load it
+  // several of the files below import these at once: placed in one of them, they would make the others load it
   ...["hierarchy/open/open-node", "codecs/limits", "codecs/kernels/adler32", "util/crc32"],
   ...["sorted-keys", "writer", "reserved-names", "store-traits", "remote/server-counters"].map(
     (name) => `stores/${name}`,
   ),
 ];
 
-/** What it loads on use, by subject, the first that fits: a file for each, so that few requests load all of it. */
+/** Modules that a page loads on use, one file per subject so that few requests load each. The first match counts. */
 const READS_ON_USE = {
   text: /parse-slice/,
   shards: /\/(?:sharding\/|checksum)/,
@@ -73,17 +73,17 @@ const READS_ON_USE = {
   slabs: /./,
 };
 
-/** What the file of browsers imports on use. */
+/** Modules that the file of browsers imports on use. */
 const PAGE_THREAD = "run/threads/page-thread";
 
-/** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
+/** The entry points of pages: all but the command, queues, and what `#platform` reaches in Node. */
 const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));
 
 const sourceOf = (entry) => join(root, `src/${entry}.ts`);
 
 /**
- * The version itself in place of what reads it from package.json, which takes the command 2 ms. What else names it has a
- * module of its own: in that of the command, it would make pages load the command.
+ * Replaces the module that reads the version from package.json, which takes the command 2 ms, by the version itself.
+ * Importers outside the command get a second copy: from a copy in the command's file, pages would load the command.
  */
 const VERSION = sourceOf("util/package-version.node");
 const versionInside = {
@@ -99,7 +99,7 @@ const versionInside = {
       : undefined,
 };
 
-/** Modules `x.node.ts` that have a sibling `x.browser.ts`, which is what stands for them where there is no Node. */
+/** Modules `x.node.ts` with a sibling `x.browser.ts`, which replaces them outside Node. */
 const siblingOf = (path) => path.replace(/\.node\.ts$/, ".browser.ts");
 const isOfPlatform = (path) => path.endsWith(".node.ts") && existsSync(siblingOf(path));
 const ofPlatform = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -107,7 +107,7 @@ const ofPlatform = readdirSync(join(root, "src"), { recursive: true, encoding: "
   .filter(isOfPlatform)
   .sort();
 
-/** All of them in one file for each platform, which package.json (`imports`) picks by the conditions of who imports. */
+/** The files that hold these modules, one for each platform; `imports` in package.json picks it by the importer's conditions. */
 const PLATFORMS = {
   "platform/node": ofPlatform,
   "platform/browser": ofPlatform.map(siblingOf),
@@ -123,7 +123,7 @@ const platforms = {
   load: (id) => PLATFORMS[id.slice(1)]?.map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
 };
 
-/** Workers of Cloudflare compile no WebAssembly: their bundler takes the kernels as files. */
+/** Cloudflare Workers cannot compile WebAssembly: their bundler takes the kernels as files. */
 const forWorkerd = {
   name: "for-workerd",
   generateBundle() {
@@ -141,8 +141,8 @@ const forWorkerd = {
 };
 
 /**
- * What is imported on use out of a file of many modules comes by way of a file that holds one line. Here it is imported
- * from where it is, which spares a run of the command ten files.
+ * Rewrites dynamic imports. rolldown imports a module on use through a file of one line, if the module is in a file with
+ * many others. Importing it directly from that file saves a run of the command ten files.
  */
 const importedDirectly = {
   name: "imported-directly",
@@ -160,14 +160,14 @@ const importedDirectly = {
       if (!isEntry) delete files[fileName];
     }
     for (const file of Object.values(files)) {
-      // nothing happens when a part is imported
+      // importing a part has no side effects
       file.code &&= file.code.replace(/^import "\.[^"]+";\n/gm, "");
       const own = [];
       const known = [];
       file.code &&= file.code.replace(/import\("(\.[^"]*)"\)/g, (call, path) => {
         const folder = dirname(file.fileName);
         const { to, pick } = passing.get(posix.join(folder, path)) ?? { to: posix.join(folder, path) };
-        // esbuild makes no sense of a file that imports itself
+        // esbuild does not support a file that imports itself
         if (file.fileName === to) {
           own.push(ownExports(file.code, pick));
           return `Promise.resolve().then(() => ownExports[${own.length - 1}]())`;
@@ -180,18 +180,18 @@ const importedDirectly = {
           ? call
           : `import("${posix.relative(folder, to).replace(/^(?!\.)/, "./")}")${pick}`;
       });
-      // what is there anyway is not imported on use: bundlers would make a file of it that passes it on
+      // what is loaded anyway is not imported on use: bundlers would make a file that only re-exports it
       known.forEach((to, i) => {
         const path = posix.relative(dirname(file.fileName), to).replace(/^(?!\.)/, "./");
         file.code = `import * as known${i} from "${path}";\n${file.code}`;
       });
-      // outside all functions, where no variable of theirs has the name of an export
+      // outside all functions, whose variables could have the name of an export
       if (own.length > 0) file.code += `\nconst ownExports = [${own.join(", ")}];\n`;
     }
   },
 };
 
-/** The names of a list `a, b as c`, each with what it is called elsewhere. */
+/** The names of a list `a, b as c`, each with its name elsewhere. */
 function pairs(list) {
   return list.split(",").flatMap((item) => {
     const [name, as = name] = item.trim().split(" as ");
@@ -199,7 +199,7 @@ function pairs(list) {
   });
 }
 
-/** A function that returns what a file exports, for use in that file: `pick` says which of it. */
+/** Source of a function that returns the exports of its own file; `pick` selects them. */
 function ownExports(code, pick = "") {
   const [, list = ""] = /^export \{([^}]*)\};\s*$/m.exec(code) ?? [];
   const local = new Map(pairs(list).map(([inside, outside]) => [outside, inside]));
@@ -210,7 +210,7 @@ function ownExports(code, pick = "") {
 
 export async function bundle() {
   const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
-  // what no page reaches is files of their own, which nothing that a page loads imports
+  // modules that no page reaches go into separate files, which no file of a page imports
   const ofWeb = lazily((graph) => importedBy(WEB.map(sourceOf), graph, true));
   const ofReads = lazily((graph) => importedBy(READS.map(sourceOf), graph));
   const ofReadsOnUse = lazily((graph) => {
@@ -250,7 +250,7 @@ export async function bundle() {
       minify: false,
       comments: { legal: false, annotation: true, jsdoc: false },
       codeSplitting: {
-        // each file holds all that its modules import at once, or that is in a file before it
+        // each file holds everything that its modules import at once and that no earlier file holds
         groups: Object.entries({
           itself: ofItself,
           read: ofReads,
@@ -271,7 +271,7 @@ export async function bundle() {
   });
 }
 
-/** The modules of these ids with all that they import at once, or on use as well, and so on. */
+/** The modules of these ids with all that they import, directly or not: at once, or on use as well. */
 function importedBy(ids, graph, onUse = false) {
   const found = new Set();
   const left = [...ids];

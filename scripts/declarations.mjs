@@ -1,6 +1,5 @@
-// Puts all declarations that the entry points' types lead to into one file, dist/types.d.ts, without the comments that no
-// editor shows; each entry lists what it exports of them. They compile where a program has neither the types of the DOM
-// nor those of Node.
+// Puts all declarations that the types of the entry points need into one file, dist/types.d.ts, without the comments that
+// no editor shows. Each entry re-exports its part of them. They compile without the types of the DOM and of Node.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,7 +47,7 @@ export function rollUpDeclarations() {
   });
 }
 
-/** The statements that declare `symbols`, what these name as `symbolsOf` finds it, and so on. */
+/** The statements that declare `symbols`, those that declare what these name (`symbolsOf`), and so on. */
 function statementsFrom(symbols, symbolsOf, checker) {
   const found = new Set();
   const left = [...symbols];
@@ -88,13 +87,13 @@ function identifiersIn(node) {
   return found;
 }
 
-/** What a statement has members of: what it extends, and what its type is made of. */
+/** The types that a statement takes members from: those that it extends, and the parts of its own type. */
 function symbolsOfMembers(statement, checker) {
   const parts = statement.heritageClauses ?? (ts.isTypeAliasDeclaration(statement) ? [statement.type] : []);
   return parts.flatMap((part) => symbolsIn(part, checker));
 }
 
-/** What a type without parameters is, spelled out, where it is nothing but strings or numbers. */
+/** The expanded form of a type without parameters that consists of strings or numbers only. */
 function literalsOf(statement, checker) {
   if (!ts.isTypeAliasDeclaration(statement) || statement.typeParameters) return undefined;
   const type = checker.getTypeAtLocation(statement.name);
@@ -103,7 +102,7 @@ function literalsOf(statement, checker) {
   return types.map((one) => JSON.stringify(one.value)).join(" | ");
 }
 
-/** The name of each symbol that a statement declares; of two that have one name, the second gets another. */
+/** The name of each symbol that a statement declares; the second of two equal names is changed. */
 function uniqueNames(statements, checker) {
   const names = new Map();
   const taken = new Set();
@@ -122,7 +121,7 @@ function declaredBy(statement, checker) {
   return declared.map(({ name }) => checker.getSymbolAtLocation(name));
 }
 
-/** A statement under its names, indented by tabs. One that is exported makes a file export all that it declares. */
+/** A statement with its new names, indented by tabs. A single exported one would make the file export all others. */
 function textOf(statement, { isShown, isExported, names, checker }) {
   const literals = literalsOf(statement, checker);
   const replaced = identifiersIn(statement).flatMap((one) => {
@@ -140,7 +139,7 @@ function textOf(statement, { isShown, isExported, names, checker }) {
   return tabbed.replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4));
 }
 
-/** The text from `start` to `end`, with `[from, to, other text]` in place of what stands there. */
+/** The text from `start` to `end`, with each `[from, to, text]` replaced. */
 function edited(text, start, end, changes) {
   let made = "";
   let at = start;
@@ -152,7 +151,7 @@ function edited(text, start, end, changes) {
   return made + text.slice(at, end);
 }
 
-/** Comments inside a statement, with the space before them, to be left out. */
+/** Comments inside a statement, with the space before them, to remove. */
 function commentsIn(statement) {
   const { text } = statement.getSourceFile();
   const found = new Map();
@@ -166,7 +165,7 @@ function commentsIn(statement) {
   return [...found].map(([pos, end]) => [pos, end, ""]);
 }
 
-/** The text of an entry: what it exports, by way of another entry where it passes on all of that. */
+/** The text of an entry: its exports. If it re-exports all of another entry, it names that entry. */
 function exportList(file, files, exportsOf, names, checker) {
   const passed = file.statements
     .filter((one) => ts.isExportDeclaration(one) && !one.exportClause)
@@ -190,7 +189,7 @@ function exportList(file, files, exportsOf, names, checker) {
   return `${comment}${[...passed.map((one) => `export * from ${from(one.fileName)};`), ...lines].join("\n")}\n`;
 }
 
-/** Whether an export is a type, or is exported as no more. */
+/** True if an export is a type, or is exported as a type only. */
 function isOnlyType(symbol, checker) {
   if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return (symbol.flags & ts.SymbolFlags.Value) === 0;
   const [specifier] = symbol.declarations ?? [];

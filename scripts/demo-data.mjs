@@ -1,11 +1,11 @@
-// The data that the demo makes up, and what the pages in docs/guides/ read.
+// Synthetic data for the demo, and for the examples in docs/guides/.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { copy, openArray } from "zarrflow";
 import { DirectoryStore } from "zarrflow/stores/directory";
 import { encodeChunks, writeChunks } from "zarrflow/streams";
 
-/** What the pages in docs/guides/ read, in a new folder: a month on a part of that grid, and the same as a zip. */
+/** Makes the data of docs/guides/ in a new folder: a month on a part of that grid, and the same as a zip. */
 export async function prepareGuides(folder, signal) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
@@ -14,7 +14,7 @@ export async function prepareGuides(folder, signal) {
   await copy(small, zip, { signal });
 }
 
-/** A field like those of a reanalysis, written through the library's own stages, without knowing how files are laid out. */
+/** Writes a field like those of a reanalysis, with the library's own stages. */
 export async function makeWeather(path, shape, signal) {
   const chunkShape = [24, ...shape.slice(1)];
   const store = new DirectoryStore(path);
@@ -71,7 +71,7 @@ export async function makeWeather(path, shape, signal) {
   }
 }
 
-/** A chunk as the stages take it: items in C order, and their position. */
+/** A chunk for the stages: items in C order, and their position. */
 function chunk(index, coords, shape, items) {
   const bytes = new Uint8Array(items.buffer);
   const strides = shape.map((_, d) => shape.slice(d + 1).reduce((product, n) => product * n, 1));
@@ -80,7 +80,7 @@ function chunk(index, coords, shape, items) {
   return { index, coords, region: { start, shape }, data };
 }
 
-/** Temperature in kelvin to a hundredth: colder to the poles, warmer by day, with traveling waves and noise. */
+/** Temperature in kelvin, to a hundredth: colder toward the poles, warmer by day, with traveling waves and noise. */
 function weather(rows, columns) {
   let seed = 1;
   const noise = () => {

@@ -4,8 +4,8 @@
 //   npm run demo             100 MB of made-up weather
 //   npm run demo -- PATH     your own dataset
 //
-// The results are left in the folder `demo` and replaced by the next demo. Without PATH, so is `demo/guides`, which holds
-// what the pages in docs/guides/ read.
+// The results stay in the folder `demo` until the next demo replaces them. Without PATH, it also makes `demo/guides`, the
+// data of docs/guides/.
 import { spawn } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -89,7 +89,7 @@ async function demo(given) {
   }
 }
 
-/** The whole first dimension, and of the others as much as makes chunks of about 131,072 items. */
+/** A chunk shape with the whole first dimension, and about 131,072 items in all. */
 function seriesChunks({ shape, chunkShape, dimensionNames }) {
   const [first = 1, ...others] = shape;
   const side = Math.max(1, Math.round((131072 / first) ** (1 / Math.max(1, others.length))));
@@ -111,7 +111,7 @@ async function largestArray(source) {
   return { path: largest.path.slice(root.path.length).replace(/^\//, ""), array: largest };
 }
 
-/** Runs the command in a process of its own, so that its memory is its own; returns what it writes to standard output. */
+/** Runs the command in its own process, so that its memory can be measured; returns its standard output. */
 function zarrflow(line) {
   signal.throwIfAborted();
   return new Promise((resolveRun, reject) => {
@@ -134,7 +134,7 @@ function title(text, line) {
   console.log(`  $ ${shown(line)}`);
 }
 
-/** A command line to paste. */
+/** A command line that can be pasted into a shell. */
 function shown(line) {
   return `npx zarrflow ${line.join(" ")}`;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The first line of a file; undefined where it is missing. */
+/** The first line of a file; undefined if there is no such file. */
 export function firstLine(path) {
   try {
     return readFileSync(path, "utf8").split("\n", 1)[0];

@@ -1,4 +1,4 @@
-// Compiles test/fuzz with all that it imports, and runs it; see `npm run fuzz -- --help`.
+// Compiles test/fuzz with everything that it imports, and runs it; see `npm run fuzz -- --help`.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-// Makes dist/zarrflow.1.gz, the manual page, of what `zarrflow help` prints. Flags of several commands are explained once.
+// Makes dist/zarrflow.1.gz, the manual page, from the output of `zarrflow help`. Explains shared flags once.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ function manPage(help, version) {
   return `${lines.join("\n")}\n`;
 }
 
-/** What the help of a command consists of. */
+/** The parts of a command's help. */
 function parts(text) {
   const blocks = text.trimEnd().split("\n\n");
   const at = blocks.findIndex((block) => block.startsWith("flags\n"));
@@ -78,7 +78,7 @@ function parts(text) {
   };
 }
 
-/** Names and texts of lines in two columns, of which the second may go on below itself. */
+/** Names and texts of lines in two columns; the second column can continue on the next lines. */
 function rows(lines) {
   const found = [];
   for (const line of lines) {
@@ -93,7 +93,7 @@ function item([name, text]) {
   return `.TP\n.B ${escaped(name)}\n${escaped(text)}`;
 }
 
-/** Text in which nothing is a command or an escape of roff. */
+/** Escapes text for roff. */
 function escaped(text) {
   return text
     .replaceAll("\\", "\\e")

@@ -1,9 +1,10 @@
-// Changes the source in single places drawn by chance, and says which changes no test notices.
+// Makes single random changes of the source, and lists those that no test notices.
 //   npm run test:mutants -- [--count 300] [--seed 1] [--of src/streams,...] [--limit 300]
-// Which test files call what is recorded first, by one run of all of them; each mutant is then tested by those that call
-// the function it is in, the nearest by folder first, until one fails. Sources stay as they are: the tests' loader makes the
-// change; one that is still tested after `--limit` seconds hangs. Survivors are listed at the end, and all mutants in node_modules/.cache/zarrflow-mutants/mutants.json. A run that was
-// interrupted continues; remove that folder to start over, as after any change of the tests.
+// First runs all tests once, to record which test files call which functions. Each mutant is then tested by the files that
+// call its function, the nearest by folder first, until one fails. The tests' loader makes the change, so sources stay as
+// they are. A mutant still under test after `--limit` seconds counts as hanging. Prints the survivors at the end; all mutants
+// are in node_modules/.cache/zarrflow-mutants/mutants.json. An interrupted run continues: remove that folder to start over,
+// as after any change of the tests.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ const root = join(import.meta.dirname, "..");
 const folder = join(root, "node_modules/.cache/zarrflow-mutants");
 const callsFile = join(folder, "calls.jsonl");
 const mutantsFile = join(folder, "mutants.json");
-/** Test files that are tried before all others. */
+/** Test files to try before all others. */
 const NEAREST = 6;
 
 process.chdir(root);
@@ -60,7 +61,7 @@ async function work() {
   }
 }
 
-/** Whether the test files notice the change: `killed`, `hangs` or `survived`. */
+/** Result of the test files for a change: `killed`, `hangs` or `survived`. */
 async function test(mutant, tests) {
   if (tests.length === 0) return "survived";
   const env = { MUTANT: JSON.stringify(mutant), TEST_ORDER: tests.join() };
@@ -68,7 +69,7 @@ async function test(mutant, tests) {
   return code === 0 ? "survived" : code === undefined ? "hangs" : "killed";
 }
 
-/** Test files that call the function of a mutant, or its file where it is in none, the nearest first. */
+/** Test files that call the function of a mutant, or its file if it is outside functions; the nearest first. */
 function testsOf({ path, name }) {
   const ofFile = calls.filter((one) => one.calls[path]);
   const ofFunction = name ? ofFile.filter((one) => one.calls[path].includes(name)) : [];
@@ -135,7 +136,7 @@ function sources(under) {
     .sort();
 }
 
-/** So many of all, the same for the same seed. */
+/** Draws `count` of them, the same for the same seed. */
 function draw(all, count) {
   let state = Number(values.seed) >>> 0;
   const random = () => {

@@ -1,6 +1,6 @@
 // Records a session of the command on the data of the demo, in a terminal of 100 columns: node scripts/record.mjs [FOLDER]
 // In FOLDER (docs/pictures) it writes demo.cast, for players of asciinema, and demo.svg, a still picture.
-// Output is what the command writes to a terminal. Its times are not: the recording takes 60 seconds on any machine.
+// The output is what the command writes to a terminal. The times are made up: the recording takes 60 seconds on any machine.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const [COLUMNS, ROWS, SECONDS] = [100, 30, 60];
 const PROMPT = "\u001b[32m$\u001b[39m ";
 const RECHUNK =
   "zarrflow rechunk weather.zarr places.zarr --chunks time=-1,latitude=11,longitude=24 --max-mem 64MB --threads 2";
-/** Lines of the session, and whether the still picture shows them. */
+/** Lines of the session; the flag marks those in the still picture. */
 const LINES = [
   ["zarrflow tree weather.zarr", true],
   [
@@ -40,7 +40,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** What a line prints to a terminal; the folder, which has another name in each recording, is `~/demo`. */
+/** Output of a line in a terminal; the folder, whose name differs in each recording, appears as `~/demo`. */
 async function inTerminal(line) {
   const cwd = join(folder, "demo");
   const size = `stty cols ${COLUMNS} rows ${ROWS}`;
@@ -69,7 +69,7 @@ function run(program, words, cwd, env = process.env) {
   });
 }
 
-/** The recording, version 2 of asciicast: lines are typed, and read for what is left of the time. */
+/** The recording, in asciicast version 2: lines are typed; the rest of the time is for reading. */
 function castOf(session) {
   const steps = session.flatMap(({ line, output }) => [
     ["", PROMPT],
@@ -97,7 +97,7 @@ function castOf(session) {
   return `${events.map((event) => JSON.stringify(event)).join("\n")}\n`;
 }
 
-/** What is left on the screen at the end, however long, in the colors of the reader's choice. */
+/** The whole screen at the end, in the reader's color scheme. */
 function pictureOf(session) {
   const lines = session.flatMap(({ line, output }) => {
     return [`$ ${line}`, ...linesLeft(output.trimEnd()), ""].flatMap(wrapped);
@@ -124,7 +124,7 @@ ${rows.join("\n")}
 `;
 }
 
-/** A line as a terminal breaks it. */
+/** Wraps a line as a terminal does. */
 function wrapped(line) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colors
   const plain = line.replace(/\u001b\[[\d;]*m/g, "");

@@ -1,5 +1,5 @@
-// A plugin of typedoc: pages of the site are named by their headings, up to a colon, and in groups by their folders;
-// modules as they are imported.
+// A plugin of typedoc. Titles pages of the site by their headings, up to a colon, and groups them by folder; names modules
+// as programs import them.
 import { Converter, ReflectionKind } from "typedoc";
 
 const GROUPS = [

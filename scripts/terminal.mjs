@@ -1,10 +1,10 @@
-// What a terminal shows in the end of a text that erases its own lines of progress.
+// The final screen of a terminal, for output that erases its own progress lines.
 
 const ESCAPE = "\u001b";
-/** Back to the first column, up by so many lines, and everything from there on erased. */
+/** The escape that goes back to the first column and up some lines, and erases everything from there. */
 const ERASE = new RegExp(`((?:\\r${ESCAPE}\\[\\d+A)?\\r${ESCAPE}\\[[JK])`);
 
-/** The text in pieces that are shown one after the other: lines, and what is written after something was erased. */
+/** The text in pieces shown one after another: lines, and what follows an erasure. */
 export function piecesOf(text) {
   const pieces = [];
   for (const [i, part] of text.split(ERASE).entries()) {
@@ -20,7 +20,7 @@ export function piecesOf(text) {
   return pieces.filter((piece) => piece.text !== "");
 }
 
-/** The lines that are left, without what was erased. */
+/** The lines that remain after all erasures. */
 export function linesLeft(text) {
   const lines = [""];
   for (const [i, part] of text.split(ERASE).entries()) {

@@ -1,5 +1,5 @@
 // Takes the pictures of `zarrflow view` and of examples/browser in docs/pictures/, in Chromium: node scripts/view-pictures.mjs
-// Its data are made up: sea temperatures with land, where nothing is measured, and cells under a microscope.
+// Its data are synthetic: sea temperatures, missing on land, and cells under a microscope.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { copy, createGroup } from "zarrflow";
 
 const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("zarrflow")));
 const pictures = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
-/** What the address of the page reads in its picture, whichever port serves it. */
+/** The address that the picture shows, whichever port serves the page. */
 const SITE = "https://zarr.example";
 const folder = await mkdtemp(join(tmpdir(), "zarrflow-pictures-"));
 const browser = await chromium.launch({
@@ -41,7 +41,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The page of examples/browser about a zip of the sea. */
+/** The page of examples/browser, with a zip of sea temperatures open. */
 async function pictureInBrowser(file, options) {
   const site = join(folder, "site");
   const build = fileURLToPath(new URL("../examples/browser/build.mjs", import.meta.url));
@@ -90,7 +90,7 @@ async function picture(name, file, options) {
   }
 }
 
-/** Packed sea temperatures, the latest of which are not there yet. */
+/** Packed sea temperatures; the latest are not stored yet. */
 async function makeSea(url) {
   const [times, rows, columns] = [365, 90, 180];
   const root = await createGroup(url, {
@@ -176,7 +176,7 @@ async function makeSea(url) {
   await root.close();
 }
 
-/** Three channels of a stack of planes, in two levels. */
+/** A stack of planes with three channels, in two levels. */
 async function makeCells(url) {
   const channels = [
     ["nuclei", "4f7bff", 9000],

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what only CI and `npm run check` need, once for each package-lock.json beside this, and links each package where
-# tests, bench and scripts find it. Packages that both have keep the version of the root.
+# Installs the packages that only CI and `npm run check` need, again if the package-lock.json in this folder has changed, and
+# links each where tests, bench and scripts find it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if ! cmp -s .ci/tools/package-lock.json .ci/tools/node_modules/.installed; then

@@ -1,4 +1,4 @@
-// The dataset that the jobs of examples/jobs are measured with: packed temperatures with their coordinates, in Zarr v3.
+// The dataset for measuring the jobs of examples/jobs: packed temperatures with their coordinates, in Zarr v3.
 import { createGroup } from "zarrflow";
 
 export const SIZES = { time: 96, latitude: 64, longitude: 128 };

@@ -1,10 +1,10 @@
-// The jobs of examples/jobs, by zarrita.
+// The jobs of examples/jobs, written with zarrita.
 import { FileSystemStore } from "@zarrita/storage";
 import * as zarrita from "zarrita";
 
 const openArray = (url) => zarrita.open(new zarrita.FetchStore(url), { kind: "array" });
 // slice-service
-/** `time=0:24,latitude=5` as zarrita takes it, by the names of dimensions. */
+/** Converts `time=0:24,latitude=5` to a selection of zarrita, with the names of dimensions. */
 function selectionOf(ranges, { attrs, shape, dimensionNames }) {
   const names = dimensionNames ?? attrs._ARRAY_DIMENSIONS;
   const selection = shape.map(() => null);
@@ -34,7 +34,7 @@ export async function sliceService(url) {
   };
 }
 // map-page
-/** Values that packed numbers mean; NaN for missing ones. */
+/** Decodes packed numbers; missing ones become NaN. */
 function unpacked(data, { scale_factor: scale = 1, add_offset: offset = 0, _FillValue: missing }) {
   return Float64Array.from(data, (value) => (value === missing ? Number.NaN : value * scale + offset));
 }
@@ -77,7 +77,7 @@ export async function pointSeries(url, latitude, longitude) {
   return Array.from(unpacked(data, array.attrs));
 }
 // celsius
-/** All of the array in memory; what is written before it fails stays. */
+/** Reads the whole array into memory. After a failure, the chunks already written stay. */
 export async function toCelsius(source, target) {
   const array = await openArray(source);
   const { scale_factor: _, add_offset: _offset, _FillValue: _missing, ...attributes } = array.attrs;

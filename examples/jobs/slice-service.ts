@@ -1,4 +1,4 @@
-// A service that answers `/?slice=time=0:24` with the bytes of that part of an array, from any store.
+// An HTTP service that answers `/?slice=time=0:24` with the bytes of that part of an array, from any store.
 import { HTTP_STATUS, isZarrflowError, openArray } from "zarrflow";
 
 export async function sliceService(url: string): Promise<(request: Request) => Promise<Response>> {

@@ -1,4 +1,4 @@
-// Does jobs of the queue until SIGTERM. Store credentials come from the environment of this process.
+// Runs jobs of the queue until SIGTERM. Store credentials come from the environment of this process.
 import { worker } from "zarrflow/bullmq";
 
 const stop = new AbortController();

@@ -1,4 +1,4 @@
-// What a mutant may change in a source file: an operator, a literal, a condition, or a statement that is left out.
+// The changes that make a mutant of a source file: another operator, literal or condition, or a removed statement.
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 
@@ -28,8 +28,8 @@ const OPERATORS = new Map(
 );
 
 /**
- * All single changes of a file: characters from `start` to `end` become `text`, in the function `name` (undefined at
- * the top of a module).
+ * All single changes of a file: `text` replaces the characters from `start` to `end`, in the function `name` (undefined
+ * at the top of a module).
  */
 export function mutationsOf(path) {
   const source = readFileSync(path, "utf8");
@@ -70,7 +70,7 @@ export function mutationsOf(path) {
   return found;
 }
 
-/** Whether a number is what `sizes[d] ?? 1` would be without an item there, which no index leads to. */
+/** True for the default in `sizes[d] ?? 1`, which no index can reach. */
 function isUnreachable(node) {
   const { parent } = node;
   const isRight = ts.isBinaryExpression(parent) && parent.right === node && ts.isNumericLiteral(node);
@@ -81,7 +81,7 @@ function isUnreachable(node) {
   );
 }
 
-/** The name of a function, as the engine counts its calls. */
+/** The name of a function in the engine's counts of calls. */
 function nameOf(node) {
   if (ts.isConstructorDeclaration(node)) return node.parent.name?.text;
   if (!ts.isFunctionLike(node)) return undefined;

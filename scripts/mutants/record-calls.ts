@@ -1,4 +1,4 @@
-// Writes down which functions of src/ each test file calls.
+// Records which functions of src/ each test file calls.
 import { appendFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { afterAll, beforeAll, expect } from "vitest";

@@ -1,4 +1,4 @@
-// The tests as they are, with one change of a source file (MUTANT), or with the calls of each file recorded.
+// Runs the tests with one changed source file (MUTANT), or records the calls of each test file.
 import { mergeConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import config from "../../vitest.config.ts";
