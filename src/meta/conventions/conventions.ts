@@ -1,7 +1,7 @@
 import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodeMetadata, ZarrFormat } from "../array-metadata.ts";
-import { cellValues } from "./cf/cell-values.ts";
-import { ragged } from "./cf/references.ts";
+import { cellValues, ragged } from "./cf/cell-values.ts";
+
 import { chunkAttributes } from "./chunk-attributes.ts";
 import type { ChangedNode, Convention, ConventionNode, ConventionNote, GridChange } from "./convention.ts";
 import { discoveryMetadata, stac } from "./discovery.ts";
