@@ -287,7 +287,7 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
   it("says what it cannot draw, and how to print it", async () => {
     const page = await openView(writeSea, "sea.zarr");
     await page.getByRole("treeitem", { name: "names" }).click();
-    await page.getByText("Values of string are no numbers").waitFor();
+    await page.getByText("Values of string are not numbers").waitFor();
     expect(await page.locator("main .card code").first().textContent()).toBe(
       "zarrflow slice sea.zarr/names --format json",
     );

@@ -144,7 +144,7 @@ class View {
                   el(
                     "p",
                     {},
-                    `Values of ${array.dataType} are no numbers, and are not drawn. `,
+                    `Values of ${array.dataType} are not numbers, so they are not drawn. `,
                     el("code", {}, text),
                     " prints them.",
                   ),
