@@ -103,7 +103,8 @@ function vitest(args, env, limit) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...common, ...args], {
       env: { ...process.env, ZARRFLOW_WITHOUT: "long tools", ...env },
-      stdio: "ignore",
+      // the run that records must pass, and says what did not
+      stdio: limit ? "ignore" : "inherit",
       detached: true,
     });
     const timer = limit && setTimeout(() => process.kill(-child.pid, "SIGKILL"), limit * 1000);
