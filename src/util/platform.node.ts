@@ -5,11 +5,11 @@ export interface Builtins {
   readonly "node:crypto": typeof import("node:crypto");
   readonly "node:dns": typeof import("node:dns");
   readonly "node:fs": typeof import("node:fs");
-  readonly "node:http": typeof import("node:http");
-  readonly "node:https": typeof import("node:https");
+  readonly "node:net": typeof import("node:net");
   readonly "node:os": typeof import("node:os");
   readonly "node:path": typeof import("node:path");
   readonly "node:stream": typeof import("node:stream");
+  readonly "node:tls": typeof import("node:tls");
   readonly "node:worker_threads": typeof import("node:worker_threads");
   readonly "node:zlib": typeof import("node:zlib");
 }

@@ -39,57 +39,60 @@ export async function signRequest(
 ): Promise<Record<string, string>> {
   const digests = nodeDigests() ?? webDigests;
   const time = timeNow();
-  const scope = [time.slice(0, 8), region, "s3", "aws4_request"];
+  const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`;
   const sent = {
     ...headers,
     "x-amz-content-sha256": UNSIGNED_PAYLOAD,
     "x-amz-date": time,
     ...(sessionToken !== undefined && { "x-amz-security-token": sessionToken.trim() }),
   };
-  const signed = Object.entries({ host: url.host, ...sent })
-    .filter(([name]) => !NOT_SIGNED.has(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const names = signed.map(([name]) => name).join(";");
-  const canonical = [
-    method,
-    quoted(url.pathname),
-    url.search === "" ? "" : canonicalQuery(url.searchParams),
-    ...signed.map(
-      ([name, value]) => `${name}:${/\s/.test(value) ? value.trim().replace(/\s+/g, " ") : value}`,
-    ),
-    "",
-    names,
-    UNSIGNED_PAYLOAD,
-  ].join("\n");
-  const text = [ALGORITHM, time, scope.join("/"), await digests.sha256(canonical)].join("\n");
+  const all: Readonly<Record<string, string>> = { host: url.host, ...sent };
+  const signed = Object.keys(all).filter((name) => !NOT_SIGNED.has(name));
+  const names = signed.sort().join(";");
+  let canonical = `${method}\n${quoted(url.pathname)}\n`;
+  if (url.search !== "") canonical += canonicalQuery(url.searchParams);
+  for (const name of signed) canonical += `\n${name}:${singleSpaced(all[name] ?? "")}`;
+  canonical += `\n\n${names}\n${UNSIGNED_PAYLOAD}`;
   const key = await signingKey(secretAccessKey, scope, { digests, keys });
-  const signature = toHex(await digests.hmac(key, text));
-  const authorization = `${ALGORITHM} Credential=${[accessKeyId, ...scope].join("/")}, SignedHeaders=${names}, Signature=${signature}`;
+  let { signature } = latest;
+  if (latest.key !== key || latest.canonical !== canonical) {
+    const text = `${ALGORITHM}\n${time}\n${scope}\n${await digests.sha256(canonical)}`;
+    signature = toHex(await digests.hmac(key, text));
+    latest = { key, canonical, signature };
+  }
+  const credential = `Credential=${accessKeyId}/${scope}`;
+  const authorization = `${ALGORITHM} ${credential}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...sent, authorization };
 }
 
-let latest = { second: 0, time: "" };
+/** The latest signature, which is the next one's too if another range of the same object is requested. */
+let latest: { readonly key?: Uint8Array; readonly canonical: string; readonly signature: string } = {
+  canonical: "",
+  signature: "",
+};
+
+let clock = { second: 0, time: "" };
 
 /** Returns the time as in signatures, to the second. Requests of one second share the text. */
 function timeNow(): string {
   const second = Math.floor(Date.now() / 1000);
-  if (latest.second !== second) {
+  if (clock.second !== second) {
     const time = new Date(second * 1000).toISOString().replace(/[:-]|\.\d{3}/g, "");
-    latest = { second, time };
+    clock = { second, time };
   }
-  return latest.time;
+  return clock.time;
 }
 
 async function signingKey(
   secret: string,
-  scope: readonly string[],
+  scope: string,
   { digests, keys }: { readonly digests: Digests; readonly keys: SigningKeys },
 ): Promise<Uint8Array> {
-  const name = [secret, ...scope].join();
+  const name = `${secret}/${scope}`;
   const known = keys.get(name);
   if (known !== undefined) return known;
   let key: Uint8Array = new TextEncoder().encode(`AWS4${secret}`);
-  for (const part of scope) key = await digests.hmac(key, part);
+  for (const part of scope.split("/")) key = await digests.hmac(key, part);
   keys.set(name, key);
   return key;
 }
@@ -101,6 +104,10 @@ function canonicalQuery(query: URLSearchParams): string {
     .sort(([a = ""], [b = ""]) => (a < b ? -1 : 1))
     .map((pair) => pair.join("="))
     .join("&");
+}
+
+function singleSpaced(value: string): string {
+  return /\s/.test(value) ? value.trim().replace(/\s+/g, " ") : value;
 }
 
 /** Encodes characters that `encodeURIComponent` and URLs leave alone, but signatures do not. */

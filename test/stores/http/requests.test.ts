@@ -175,6 +175,71 @@ describe("fetchByHttp", () => {
     await expect(fetchByHttp(url, {})).rejects.toThrow("closed before the response");
   });
 
+  /** Answers with these texts, one after the other, and reads the body. */
+  async function answerWith(texts: readonly string[], method = "GET") {
+    const { url, sockets } = await serveBytes(async (socket) => {
+      for (const text of texts) {
+        socket.write(text, "latin1");
+        await settled();
+      }
+      if (texts.at(-1) === "") socket.end();
+    });
+    const { status, headers, body } = await fetchByHttp(url, { method });
+    return { status, headers, text: await readBodyText({ body }, 100), sockets };
+  }
+  const OK = "HTTP/1.1 200 OK\r\n";
+  const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+  const CHUNKS = `${CHUNKED}3;a=b\r\nabc\r\nA \r\n0123456789\r\n0\r\nX: y\r\n\r\n`;
+
+  it.each<[string, readonly string[], string]>([
+    ["of chunks", [CHUNKS], "abc0123456789"],
+    ["of chunks, byte by byte", [...CHUNKS], "abc0123456789"],
+    ["until the connection ends", [`${OK}\r\nab`, "c", ""], "abc"],
+    ["of a length, byte by byte", [...`${OK}content-length:3\r\n\r\nabc`], "abc"],
+    [
+      "after an early hint",
+      [`HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n${OK}A: c\r\nContent-Length: 0\r\n\r\n`],
+      "",
+    ],
+  ])("reads a body %s", async (_, texts, expected) => {
+    const { status, text, sockets } = await answerWith(texts);
+    expect([status, text]).toEqual([200, expected]);
+    if (texts.at(-1) !== "") expect(sockets[0]?.destroyed).toBe(false);
+  });
+
+  it("closes a connection on which more arrives than a response", async () => {
+    const { text, sockets } = await answerWith([
+      `${OK}Content-Length: 1\r\n\r\naHTTP/1.1 200 Smuggled\r\n\r\n`,
+    ]);
+    expect(text).toBe("a");
+    await until(() => sockets[0]?.closed);
+    const { text: none, sockets: others } = await answerWith([`${OK}Content-Length: 1\r\n\r\na`], "HEAD");
+    expect(none).toBe("");
+    await until(() => others[0]?.closed);
+  });
+
+  it.each<[string, string]>([
+    ["another protocol", "SSH-2.0-x\r\n\r\n"],
+    ["another version", "HTTP/2 200 OK\r\n\r\n"],
+    ["a folded header", `${OK}A: b\r\n c\r\n\r\n`],
+    ["a bare line feed", `${OK}A: b\nContent-Length: 1\r\n\r\na`],
+    ["two lengths", `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\na`],
+    ["a length that is none", `${OK}Content-Length: 0x1\r\n\r\na`],
+    ["a length and chunks", `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ["another coding", `${OK}Transfer-Encoding: gzip\r\n\r\na`],
+    ["endless headers", `${OK}A: ${"b".repeat(20_000)}`],
+    ["a chunk size that is none", `${CHUNKED}+1\r\na\r\n0\r\n\r\n`],
+    ["a chunk longer than its size", `${CHUNKED}1\r\nab\r\n0\r\n\r\n`],
+    ["endless chunk extensions", `${CHUNKED}1;${"b".repeat(20_000)}`],
+  ])("fails for %s, and closes the connection", async (_, text) => {
+    await expect(answerWith([text])).rejects.toThrow(/not valid HTTP|the connection failed/);
+  });
+
+  it("sends no header with a line break", async () => {
+    const sending = fetchByHttp(new URL("http://127.0.0.1:1"), { headers: { a: "b\r\nsecret: c" } });
+    await expect(sending).rejects.toThrow(/^the header a contains invalid characters$/);
+  });
+
   it.each(["", "no"])("sends no more of a body that is answered before it came (by %j)", async (text) => {
     const { url, sockets } = await serveBytes((socket) => {
       socket.pause();

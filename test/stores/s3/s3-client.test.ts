@@ -1,13 +1,11 @@
 // @module-tag alone
 // @module-tag slow
-import { globalAgent } from "node:http";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { S3Client } from "../../../src/stores/s3/s3-client.ts";
 import { isWritable } from "../../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../../src/stores/url.ts";
 import { keysOf } from "../../support/consume.ts";
 import { s3Environment, stubEnvironment } from "../../support/s3-environment.ts";
-import { until } from "../../support/until.ts";
 import { BUCKET, type S3Server, serveBucket } from "../s3-server.ts";
 
 const spec = { kind: "s3", bucket: BUCKET, prefix: "" } as const;
@@ -61,12 +59,6 @@ describe("requests to S3", () => {
     }
     expect(requests).toContain("GET");
     expect(server.requests).toEqual([]);
-  });
-
-  it("go by the process's agent else, as it was configured", async () => {
-    await write();
-    const { host } = new URL(server.endpoint);
-    await until(() => Object.keys(globalAgent.freeSockets).join().includes(`${host}:`));
   });
 });
 
