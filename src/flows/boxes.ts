@@ -1,19 +1,12 @@
-import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
-import { fillData } from "../codecs/filled-data.ts";
-import { maxStoredSize } from "../codecs/limits.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { type RegionTarget, writeBox } from "../hierarchy/write/region.ts";
-import { chunksOf } from "../run/slabs/selected-chunks.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import { type BufferPool, pooledSize } from "../streams/buffer-pool.ts";
 import type { Region } from "../streams/chunk.ts";
-import { decodeChunks } from "../streams/decode-chunks.ts";
-import { narrowRefs, readChunks } from "../streams/read-chunks.ts";
-import { regrid } from "../streams/regrid.ts";
+import { readItems } from "../streams/read-chunks.ts";
 import { intersect } from "../streams/selection.ts";
-import type { Buffers } from "../util/bytes.ts";
-import { coordsOf, cStrides, product } from "../util/shape.ts";
+import { coordsOf, product } from "../util/shape.ts";
 
 export interface CopyBoxesOptions {
   readonly maxMemory: number;
@@ -53,36 +46,11 @@ export async function copyBoxes(
   const options = { concurrency: atOnce, buffers, signal };
   for (const box of windowsOf(region, growWindow(unit, region.shape, most))) {
     const start = box.start.map((at, d) => at - (shift[d] ?? 0));
-    const data = await readBox(source, { start, shape: box.shape }, options);
+    const data = await readItems(source, { start, step: start.map(() => 1), shape: box.shape }, options);
     for (const one of targets) await writeBox(one, box, data, { ...options, writeEmptyChunks });
     buffers.give(data.bytes);
     onItems(product(box.shape));
   }
-}
-
-export interface ReadBoxOptions {
-  readonly concurrency: number;
-  readonly buffers: Buffers;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Reads a box of an array in C order. The caller returns its buffer to the pool. */
-export async function readBox(
-  array: ZarrArray,
-  { start, shape }: Region,
-  { concurrency, buffers, signal }: ReadBoxOptions,
-): Promise<ChunkData> {
-  const pipeline = await array.pipeline();
-  const selection = { start, step: start.map(() => 1), shape };
-  const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
-  const chunk = { ...pipeline.spec, shape };
-  const reading = { concurrency, maxEncodedSize: maxStoredSize(pipeline), buffers, signal };
-  const whole = readChunks(array, refs, reading)
-    .pipeThrough(decodeChunks(array, { buffers }))
-    .pipeThrough(regrid({ shape, chunk, strides: cStrides(shape) }, { selection, buffers }));
-  let data: ChunkData | undefined;
-  for await (const piece of whole) data = piece.data;
-  return data ?? fillData(chunk, buffers);
 }
 
 /** Bytes that one chunk takes, stored and decoded, on its way between a store and a box. */

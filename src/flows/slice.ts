@@ -1,7 +1,6 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
-import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator, withSeparatorOnUse } from "../hierarchy/chunk-separator.ts";
 import { type TypedZarrArray, withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
@@ -26,16 +25,19 @@ import { parseScratch } from "../run/scratch/scratch.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import { numbersOfChunk } from "../run/slabs/numbers-in.ts";
 import { rawPieces } from "../run/slabs/raw.ts";
-import { chunksOf } from "../run/slabs/selected-chunks.ts";
 import type { TypedValues, ValuesOf } from "../run/slabs/typed-values.ts";
 import type { SourceWatch } from "../run/source-watch.ts";
 import type { StoreOptions } from "../stores/store.ts";
-import { ByteBudget, memoryLimit } from "../streams/byte-budget.ts";
+import { memoryLimit } from "../streams/byte-budget.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
-import { chunkDecoder, decodeChunks } from "../streams/decode-chunks.ts";
-import { denseData } from "../streams/dense-data.ts";
-import { narrowRefs, readChunks } from "../streams/read-chunks.ts";
-import { regrid } from "../streams/regrid.ts";
+import { chunkRefs } from "../streams/chunk-refs.ts";
+import { denseData } from "../streams/decode-chunks.ts";
+import {
+  type DecodedChunksOptions,
+  decodedChunks,
+  memoryPerChunk,
+  readItems,
+} from "../streams/read-chunks.ts";
 import { boxInPiece, chunkRegion, selectedRegions } from "../streams/selection.ts";
 import { shifted } from "../streams/shift-values.ts";
 import { throwIfAborted, unlessAborted, untilAborted } from "../util/abort.ts";
@@ -148,7 +150,7 @@ export class SliceReader {
     try {
       const { root } = await this.#find();
       const array = (await withChunkSeparator(root, { signal: this.#options.signal })).innerChunks();
-      for (const ref of chunksOf(array, resolved.selection))
+      for (const ref of chunkRefs(array, resolved.selection))
         yield { ...ref, key: array.chunkKey(ref.coords) };
     } finally {
       await close();
@@ -171,15 +173,7 @@ export class SliceReader {
     assertMemory(chunk, array.path);
     let data: ChunkData | undefined;
     if (product(shape) > 0) {
-      const { decoded, budget } = await this.#decoded(array, selection, 0);
-      const whole = decoded.pipeThrough(
-        regrid({ shape: selection.shape, chunk, strides: cStrides(selection.shape) }, { selection }),
-      );
-      try {
-        for await (const piece of whole) data = piece.data;
-      } finally {
-        budget.close();
-      }
+      data = await readItems(array, selection, await this.#readingOf(array, 0));
       await assertUnchanged();
     }
     const found = data ?? fillData(chunk, plainBuffers);
@@ -277,16 +271,11 @@ export class SliceReader {
     selection: ResolvedSlice["selection"],
     copied: number,
   ): AsyncGenerator<{ readonly piece: DecodedChunk; readonly region: Region }> {
-    const { decoded, budget } = await this.#decoded(array, selection, copied);
-    try {
-      for await (const piece of decoded) {
-        const regions = selectedRegions(selection, piece.region);
-        const last = regions.length - 1;
-        for (const [i, region] of regions.entries())
-          yield { piece: i === last ? piece : { ...piece, release: undefined }, region };
-      }
-    } finally {
-      budget.close();
+    for await (const piece of decodedChunks(array, selection, await this.#readingOf(array, copied))) {
+      const regions = selectedRegions(selection, piece.region);
+      const last = regions.length - 1;
+      for (const [i, region] of regions.entries())
+        yield { piece: i === last ? piece : { ...piece, release: undefined }, region };
     }
   }
 
@@ -386,39 +375,20 @@ export class SliceReader {
   }
 
   /**
-   * Decodes the chunks that a selection touches, as many concurrently as the budget holds; without a stated budget at
-   * least one.
+   * How chunks are read: as many at a time as the budget holds; without a stated budget at least one.
    *
    * @param copied bytes of the copy that is made of each chunk, one at a time
    * @throws `budget-too-small`
    */
-  async #decoded(
-    array: ZarrArray,
-    selection: ResolvedSlice["selection"],
-    copied: number,
-  ): Promise<{ readonly decoded: ReadableStream<DecodedChunk>; readonly budget: ByteBudget }> {
-    const { signal, maxMemory } = this.#options;
-    const pipeline = await array.pipeline();
-    const { decodedSize, maxEncodedSize, scratchSize } = pipeline;
-    // chunks that are read together from a shard are copied
-    const bytesPerChunk = decodedSize + scratchSize + (array.shards ? 2 : 1) * maxEncodedSize;
-    const needed = bytesPerChunk + copied;
+  async #readingOf(array: ZarrArray, copied: number): Promise<DecodedChunksOptions> {
+    const { signal, maxMemory, context } = this.#options;
+    const needed = memoryPerChunk(array, await array.pipeline()) + copied;
     if (maxMemory !== undefined && needed > this.#maxMemory) {
       const { budgetTooSmall } = await import("../streams/budget-too-small.ts");
       throw budgetTooSmall(needed, this.#maxMemory, array.path, "rechunk the array");
     }
-    const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
-    const budget = new ByteBudget(
-      Math.max(this.#maxMemory, needed) - copied,
-      memoryOf(this.#options.context),
-    );
-    const options = {
-      concurrency: this.#concurrency(array).concurrency,
-      inFlight: { budget, bytesPerChunk },
-      maxEncodedSize: maxStoredSize(pipeline),
-      signal,
-    };
-    return { decoded: readChunks(array, refs, options).pipeThrough(decodeChunks(array)), budget };
+    const { concurrency } = this.#concurrency(array);
+    return { concurrency, maxMemory: this.#maxMemory - copied, sharedMemory: memoryOf(context), signal };
   }
 }
 
@@ -501,21 +471,21 @@ export async function readChunkAt<Name extends DataTypeName>(
   const place = withKeptIndexes(await withSeparatorOnUse(array, { signal }));
   const { shape, chunkShape } = place;
   assertChunk(coords, gridShape(shape, chunkShape), array.path);
-  const ref = { index: 0, coords, region: chunkRegion(coords, chunkShape, shape) };
-  const data = (await unlessAborted(valuesAt(place, ref, signal), signal)) as ValuesOf<Name>;
-  return { region: ref.region, data, shape: ref.region.shape, stride: cStrides(ref.region.shape) };
+  const region = chunkRegion(coords, chunkShape, shape);
+  const data = (await unlessAborted(valuesAt(place, region, signal), signal)) as ValuesOf<Name>;
+  return { region, data, shape: region.shape, stride: cStrides(region.shape) };
 }
 
+/** The items of a region that lies in one chunk. */
 async function valuesAt(
   array: ZarrArray,
-  ref: ChunkRef,
+  region: Region,
   signal: AbortSignal | undefined,
 ): Promise<TypedValues> {
-  const pipeline = await array.pipeline();
-  const decode = chunkDecoder(array);
-  for await (const chunk of readChunks(array, [ref], { maxEncodedSize: maxStoredSize(pipeline), signal })) {
-    return typedValuesOf(denseData(await decode(chunk), pipeline.spec), array.metadata.dataType);
-  }
+  const { spec } = await array.pipeline();
+  const selection = { ...region, step: region.start.map(() => 1) };
+  for await (const piece of decodedChunks(array, selection, { signal }))
+    return typedValuesOf(denseData(piece, spec), array.metadata.dataType);
   throw new TypeError("a requested chunk was not read");
 }
 

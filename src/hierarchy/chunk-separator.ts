@@ -39,7 +39,7 @@ export async function withSeparatorOnUse(
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<ZarrArray> {
   const { store, layout, metadata } = array;
-  const isNear = store.getSync !== undefined || store.neighbors !== undefined;
+  const isNear = store.getSync !== undefined || store.adjacentReads !== undefined;
   if (isNear || looked.has(array) || !mayBeNested(array)) return withChunkSeparator(array, options);
   let found = array;
   const get: Store["get"] = async (key, how) => {

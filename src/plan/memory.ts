@@ -3,7 +3,7 @@ import { costClassOf, decodesParts } from "../meta/codec-traits.ts";
 import { buildMemory, MAX_S3_PARTS, readerMemory } from "../stores/store-traits.ts";
 import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
 import { type ChunkSizes, pooledScratch } from "../streams/chunk.ts";
-import { readFootprint } from "../streams/read-chunks.ts";
+import { readFootprint } from "../streams/chunk-reader.ts";
 import { indexFootprint } from "../streams/shards.ts";
 import { writtenIndexFootprint } from "../streams/write-chunks.ts";
 import { toPlain } from "../util/json-value.ts";

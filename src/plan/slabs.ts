@@ -6,7 +6,7 @@ import { isFixed } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/data-type-name.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
-import { MAX_LOOKED_AT } from "../streams/read-neighbors.ts";
+import { MOST_IN_OBJECT } from "../streams/coalesced-reads.ts";
 import { axesOver, type Selection } from "../streams/selection.ts";
 import { product } from "../util/shape.ts";
 import { bytesInFlight, bytesPerItem, decodedInFlight, gridSide } from "./memory.ts";
@@ -171,7 +171,7 @@ function directSlabs(request: SlabRequest): SlabCandidate {
   const source = sourceSide(request);
   const itemSize = slabItemBytes(pipeline);
   const perChunk = decodedInFlight(source);
-  const inRemoteObject = array.store.neighbors !== undefined;
+  const inRemoteObject = array.store.adjacentReads !== undefined;
   const aheadOf = { ...request, sides: { source }, inRemoteObject };
   const inFlight = readAheadWithin(aheadOf, perChunk, maxMemory);
   const left = maxMemory - bytesInFlight(perChunk, inFlight);
@@ -205,7 +205,7 @@ interface SmallestSlab {
 
 /** @param inFlight chunks that are read concurrently */
 function smallestSlab({ array: { store } }: SlabRequest, inFlight: number): SmallestSlab {
-  if (store.neighbors) return { bytes: 2 ** 20, chunks: MAX_LOOKED_AT };
+  if (store.adjacentReads) return { bytes: 2 ** 20, chunks: MOST_IN_OBJECT };
   if (store.getSync === undefined) return { bytes: 2 ** 16, chunks: inFlight / SLABS_IN_FLIGHT };
   return { bytes: 2 ** 20, chunks: 2 * inFlight };
 }

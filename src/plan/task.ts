@@ -1,8 +1,8 @@
 import { gridShape } from "../meta/array-metadata.ts";
-import type { ChunkRef, Region } from "../streams/chunk.ts";
+import { type ChunkRef, chunksPerShard, type Region } from "../streams/chunk.ts";
 import { chunkRefs } from "../streams/chunk-refs.ts";
 import { chunksIn } from "../streams/regrid.ts";
-import { axesOver, chunkRegion, chunksHit } from "../streams/selection.ts";
+import { chunkRegion } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { invalidOption, isObject } from "../util/options.ts";
 import { coordsAt, coordsOf, product } from "../util/shape.ts";
@@ -124,11 +124,10 @@ function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
 export function readsOf(task: Task): Generator<ChunkRef> {
   assertTask(task);
   const { source, selection } = task.job;
-  const items = itemsOf(task);
-  const hit = axesOver(selection, source.chunkShape).map((axis, d) =>
-    chunksHit(axis, items.start[d] ?? 0, items.shape[d] ?? 0),
-  );
-  return chunkRefs(source, hit);
+  const { shape, chunkShape } = source;
+  const perShard = chunksPerShard(source);
+  const shards = perShard && { chunksPerShard: perShard };
+  return chunkRefs({ shape, chunkShape, shards }, selection, itemsOf(task));
 }
 
 /** The items of the target array that a task makes or stores in a scratch object. */

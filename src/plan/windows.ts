@@ -1,6 +1,6 @@
 import { gridShape } from "../meta/array-metadata.ts";
 import { chunksPerShard } from "../streams/chunk.ts";
-import { chunksPerRequest } from "../streams/read-options.ts";
+import { chunksPerRequest } from "../streams/coalesced-reads.ts";
 import { type Axis, atSeam, axesOver, chunksHit, type Selection } from "../streams/selection.ts";
 import { collectedFootprint, maxShardSize } from "../streams/write-chunks.ts";
 import { product } from "../util/shape.ts";

@@ -11,10 +11,11 @@ import {
   type EncodedChunk,
   isSharded,
 } from "../streams/chunk.ts";
+import { chunkReader, type ReadChunksOptions } from "../streams/chunk-reader.ts";
+import { narrowRefs } from "../streams/chunk-refs.ts";
 import { decodeStage } from "../streams/decode-chunks.ts";
 import { encodeStage } from "../streams/encode-chunks.ts";
-import { chunkReader, narrowRefs, readChunks } from "../streams/read-chunks.ts";
-import type { ReadChunksOptions } from "../streams/read-options.ts";
+import { readChunks } from "../streams/read-chunks.ts";
 import { type OnGrowth, regridStage } from "../streams/regrid.ts";
 import { selectionWithin, wholeSelection } from "../streams/selection.ts";
 import { shiftStage } from "../streams/shift-values.ts";

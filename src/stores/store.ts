@@ -123,7 +123,7 @@ export interface Store {
    */
   getSync?(key: string, options?: GetSyncOptions): SyncRead | undefined;
   /** Reads adjacent values in one request. Absent in stores in which each value needs its own request. */
-  readonly neighbors?: Neighbors;
+  readonly adjacentReads?: AdjacentReads;
   /**
    * Returns the milliseconds since the value was written, by the clock of the storage. Undefined if there is no
    * value, or the time is unknown. Absent in stores without times.
@@ -440,7 +440,7 @@ export interface LeavableUpload {
 }
 
 /** Values that are adjacent in one remote object, such as the entries of a zip in S3. */
-export interface Neighbors {
+export interface AdjacentReads {
   /** Returns the place of a value in the object, as known before it is read; undefined for a value elsewhere. */
   placeOf(key: string): ValuePlace | undefined;
   /**

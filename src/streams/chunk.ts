@@ -149,6 +149,19 @@ export function withChunkContext(
   });
 }
 
+/** Calls `run` and adds the chunk to its errors. */
+export async function inChunk<T>(
+  place: ChunkStore,
+  { coords }: Pick<ChunkRef, "coords">,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw withChunkContext(error, place, { coords, key: place.chunkKey(coords) });
+  }
+}
+
 /** Upper bounds of what a chunk takes, in bytes. */
 export interface ChunkSizes {
   readonly decodedSize: number;

@@ -15,13 +15,12 @@ export type {
   Region,
   ShardGrid,
 } from "./chunk.ts";
+export type { ReadChunksOptions } from "./chunk-reader.ts";
 export { type CodedChunk, codecStream } from "./codec-stream.ts";
-export { type CodingOptions, decodeChunks } from "./decode-chunks.ts";
-export { type DenseDataOptions, denseData } from "./dense-data.ts";
+export { type CodingOptions, type DenseDataOptions, decodeChunks, denseData } from "./decode-chunks.ts";
 export { type EncodeOptions, encodeChunks } from "./encode-chunks.ts";
 export { type MapConcurrentOptions, mapConcurrent } from "./map-concurrent.ts";
 export { readChunks } from "./read-chunks.ts";
-export type { ReadChunksOptions } from "./read-options.ts";
 export { type RegridOptions, type RegridTarget, regrid } from "./regrid.ts";
 export { reorder } from "./reorder.ts";
 export type { Selection } from "./selection.ts";

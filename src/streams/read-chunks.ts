@@ -1,27 +1,31 @@
-import type { CodecPipeline } from "../codecs/codec.ts";
-import type { StoreOptions } from "../stores/store.ts";
-import { plainBuffers } from "../util/bytes.ts";
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import { fillData } from "../codecs/filled-data.ts";
+import { maxStoredSize } from "../codecs/limits.ts";
+import { type Buffers, plainBuffers } from "../util/bytes.ts";
 import { assertKnown } from "../util/options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
-import { pooledSize } from "./buffer-pool.ts";
+import { ByteBudget } from "./byte-budget.ts";
 import {
+  type ChunkCodec,
   type ChunkRef,
   type ChunkSizes,
   type ChunkStore,
+  type DecodedChunk,
   type EncodedChunk,
-  encodedChunk,
   isSharded,
-  withChunkContext,
 } from "./chunk.ts";
+import { chunkReader, READ_CHUNKS_OPTIONS, type ReadChunksOptions } from "./chunk-reader.ts";
+import { type ChunkGrid, chunkRefs, narrowRefs } from "./chunk-refs.ts";
+import { chunksInObject, readCoalesced } from "./coalesced-reads.ts";
+import { chunkDecoder, decodeFootprint } from "./decode-chunks.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { readNeighbors } from "./read-neighbors.ts";
-import { chunkTooLarge, READ_CHUNKS_OPTIONS, type ReadChunksOptions } from "./read-options.ts";
-import { readInnerChunks } from "./read-shards.ts";
-import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
+import { chunksInShards } from "./read-shards.ts";
+import { regridStage } from "./regrid.ts";
+import { type Selection, wholeSelection } from "./selection.ts";
 
 /**
  * Reads the chunks that `refs` name, in any order: the source of every flow. For shards, it reads each index once and
- * then the chunks by range. Neighboring chunks, in a shard or in a remote zip, are read in one request.
+ * then the chunks by range. Adjacent chunks, in a shard or in a remote zip, are read in one request.
  *
  * @throws what the store throws, with the array's path and the chunk's coords and key; `resource-limit` for a stored
  *   chunk above `maxEncodedSize`.
@@ -32,12 +36,10 @@ export function readChunks(
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
   assertKnown(options, READ_CHUNKS_OPTIONS);
-  if (isSharded(place)) return readInnerChunks(place, refs, options);
-  const { neighbors } = place.store;
-  if (neighbors) {
-    const readOne = chunkReader(place, { ...options, inFlight: undefined });
-    return readNeighbors(place, neighbors, refs, { ...options, readOne });
-  }
+  if (isSharded(place)) return readCoalesced(place, refs, chunksInShards(place, options), options);
+  const { adjacentReads } = place.store;
+  if (adjacentReads)
+    return readCoalesced(place, refs, chunksInObject(place, adjacentReads, options), options);
   const { buffers = plainBuffers, concurrency = 16, signal } = options;
   const discard = ({ bytes, release }: EncodedChunk) => {
     if (bytes) buffers.give(bytes);
@@ -47,113 +49,88 @@ export function readChunks(
   return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal, discard }));
 }
 
-/** Reads one chunk that has a key of its own, as `readChunks` does. */
-export type ChunkReader = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
+/** An array whose chunks can be read and decoded. Every opened array is one. */
+export type ReadableArray = ChunkStore & ChunkCodec & ChunkGrid;
 
-export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}): ChunkReader {
-  const { buffers = plainBuffers, inFlight, maxEncodedSize, onRead } = options;
-  return async (ref, context) => {
-    const key = place.chunkKey(ref.coords);
-    const lease = await inFlight?.budget.acquire(inFlight.bytesPerChunk, context.signal);
-    let taken: Uint8Array | undefined;
-    const check = (byteLength: number) => {
-      if (maxEncodedSize !== undefined && byteLength > maxEncodedSize)
-        throw chunkTooLarge(byteLength, maxEncodedSize);
-    };
-    // Called again when the store retries.
-    const allocate = (byteLength: number) => {
-      check(byteLength);
-      if (taken) buffers.give(taken);
-      taken = buffers.take(byteLength);
-      return taken;
-    };
-    try {
-      const bytes = await place.store.get(key, {
-        range: ref.part?.range,
-        isLeaf: true,
-        allocate,
-        maxBytes: maxEncodedSize,
-        signal: context.signal,
-      });
-      check(bytes?.length ?? 0);
-      if (taken && bytes?.buffer !== taken.buffer) buffers.give(taken);
-      const chunk = encodedChunk(ref, bytes, key, lease?.release);
-      onRead?.(chunk);
-      return chunk;
-    } catch (error) {
-      if (taken) buffers.give(taken);
-      lease?.release();
-      throw withChunkContext(error, place, { coords: ref.coords, key });
-    }
-  };
+export interface DecodedChunksOptions {
+  /** Reads in flight; 16 by default. */
+  readonly concurrency?: number | undefined;
+  /** Bytes of the chunks that are not yet released; at least one chunk is read. By default `concurrency` is the limit. */
+  readonly maxMemory?: number | undefined;
+  /** Memory that several readings share; each takes its chunks from it too. Only with `maxMemory`. */
+  readonly sharedMemory?: ByteBudget | undefined;
+  /** Bytes of the largest stored chunk, if known; by default as many as zarrflow would write. */
+  readonly storedSize?: number | undefined;
+  /** Reads whole chunks, even where codecs could decode the selected part alone. */
+  readonly whole?: boolean | undefined;
+  readonly buffers?: Buffers | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** As {@link ChunkReader}, with calls that block; returns undefined if the chunk cannot be read like that. */
-export type SyncChunkReader = (ref: ChunkRef) => EncodedChunk | undefined;
-
-/** Returns undefined for chunks in shards and for stores without blocking calls. */
-export function syncChunkReader(
-  place: ChunkStore,
-  { buffers = plainBuffers, maxEncodedSize }: Pick<ReadChunksOptions, "buffers" | "maxEncodedSize">,
-): SyncChunkReader | undefined {
-  const { store } = place;
-  if (store.getSync === undefined || isSharded(place)) return undefined;
-  return (ref) => {
-    const key = place.chunkKey(ref.coords);
-    let taken: Uint8Array | undefined;
-    const allocate = (byteLength: number) => {
-      taken = buffers.take(byteLength);
-      return taken;
-    };
-    const found = store.getSync?.(key, {
-      range: ref.part?.range,
-      isLeaf: true,
-      allocate,
-      maxBytes: maxEncodedSize,
-    });
-    if (found) return encodedChunk(ref, found.bytes, key);
-    if (taken) buffers.give(taken);
-    return undefined;
-  };
+/**
+ * Reads and decodes the chunks that a selection touches, in any order. The caller owns the data of each chunk and calls
+ * its `release`, or passes it to a stage that does.
+ *
+ * @throws as `readChunks` and `decodeChunks`; `budget-too-small` if a chunk does not fit the shared memory.
+ */
+export async function* decodedChunks(
+  array: ReadableArray,
+  selection: Selection = wholeSelection(array.shape),
+  options: DecodedChunksOptions = {},
+): AsyncGenerator<DecodedChunk> {
+  const { concurrency, maxMemory, sharedMemory, storedSize = 0, whole = false, buffers, signal } = options;
+  const pipeline = await array.pipeline();
+  const limit = maxStoredSize(pipeline);
+  const maxEncodedSize = Math.max(pipeline.maxEncodedSize, Math.min(storedSize, limit));
+  const bytesPerChunk = memoryPerChunk(array, { ...pipeline, maxEncodedSize }, buffers);
+  const budget =
+    maxMemory === undefined ? undefined : new ByteBudget(Math.max(maxMemory, bytesPerChunk), sharedMemory);
+  const inFlight = budget && { budget, bytesPerChunk };
+  const refs = whole
+    ? chunkRefs(array, selection)
+    : narrowRefs(chunkRefs(array, selection), selection, pipeline);
+  const chunks = readChunks(array, refs, { concurrency, inFlight, maxEncodedSize: limit, buffers, signal });
+  const decode = chunkDecoder(array, { buffers });
+  try {
+    for await (const chunk of chunks) yield await decode(chunk);
+  } finally {
+    budget?.close();
+  }
 }
 
-/** Bytes of pooled buffers that reading a chunk takes. */
-export function readFootprint(
-  { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,
-  inShard: boolean,
+/**
+ * Bytes that a chunk takes from its request to its release.
+ *
+ * @param buffers the pool that its buffers come from, if any
+ */
+export function memoryPerChunk(
+  { shards }: Pick<ReadableArray, "shards">,
+  sizes: ChunkSizes,
+  buffers?: Buffers,
 ): number {
-  // Chunks that are read together are copied out of one larger buffer.
-  return (inShard ? 2 : 1) * pooledSize(maxEncodedSize);
+  if (buffers) return decodeFootprint(sizes);
+  const { decodedSize, maxEncodedSize, scratchSize } = sizes;
+  // Chunks that are read together from a shard are copied. In a pool, rounding leaves room for small ones.
+  return decodedSize + scratchSize + (shards ? 2 : 1) * maxEncodedSize;
 }
 
-/** Yields the same chunks, narrowed to the part with the selected items if the codecs can decode parts of a chunk. */
-export function* narrowRefs(
-  refs: Iterable<ChunkRef>,
+/**
+ * Reads the items of a selection in C order, into a buffer that the caller owns.
+ *
+ * @throws as `decodedChunks`
+ */
+export async function readItems(
+  array: ReadableArray,
   selection: Selection,
-  { partOf }: Pick<CodecPipeline, "partOf">,
-): Generator<ChunkRef> {
-  if (partOf === undefined) {
-    yield* refs;
-    return;
-  }
-  for (const ref of refs) {
-    const { start } = ref.region;
-    const [selected, other] = selectedRegions(selection, ref.region);
-    const part = selected && !other && partOf(boxOf(selection, selected, start));
-    const region =
-      part &&
-      intersect(
-        { start: start.map((from, d) => from + (part.start[d] ?? 0)), shape: part.shape },
-        ref.region,
-      );
-    yield part && region ? { ...ref, region, part } : ref;
-  }
-}
-
-/** The smallest box with all selected items of a chunk, relative to its `first` item. */
-function boxOf(selection: Selection, selected: ChunkRef["region"], first: readonly number[]) {
-  return {
-    start: selected.start.map((at, d) => itemAt(selection, d, at) - (first[d] ?? 0)),
-    shape: selected.shape.map((count, d) => (selection.step[d] ?? 1) * (count - 1) + 1),
-  };
+  options: Omit<DecodedChunksOptions, "whole"> = {},
+): Promise<ChunkData> {
+  const { buffers = plainBuffers } = options;
+  const { shape } = selection;
+  const chunk = { ...(await array.pipeline()).spec, shape };
+  const { push, end } = regridStage({ shape, chunk }, { selection, buffers });
+  let data: ChunkData | undefined;
+  for await (const piece of decodedChunks(array, selection, options))
+    for (const whole of push(piece)) data = whole.data;
+  end();
+  return data ?? fillData(chunk, buffers);
 }

@@ -5,7 +5,8 @@ import type { ShardFormat } from "../codecs/sharding/index-format.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { ShardedArray } from "../meta/shards.ts";
 import type { StoreOptions } from "../stores/store.ts";
-import { isZarrflowError } from "../util/errors.ts";
+import { sourceChanged } from "../stores/version.ts";
+import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { indexOf, product } from "../util/shape.ts";
 import {
   type ChunkLocation,
@@ -14,56 +15,17 @@ import {
   type ShardGrid,
   type ShardSizes,
 } from "./chunk.ts";
-import { SHARDS_AHEAD, shardReplaced } from "./read-shards.ts";
+import { RUNS_AHEAD } from "./coalesced-reads.ts";
 import { chunkRegion } from "./selection.ts";
 
-/** Bytes of decoded indexes to remember. */
-const REMEMBERED_INDEXES = 2 ** 20;
-/** Indexes to remember, however large. */
-const MIN_REMEMBERED = 2;
-
-/** The index of a shard, and the version of the value that it was read from. */
-interface ReadIndex {
-  readonly index: ShardIndex;
-  readonly version: string | undefined;
-}
-
-/** Keeps an array's shard indexes between readings: the most recently used, up to a megabyte, but at least one. */
-export class ShardIndexes {
-  readonly #kept = new Map<string, ReadIndex>();
-  #bytes = 0;
-
-  get(place: string): ReadIndex | undefined {
-    const kept = this.#kept.get(place);
-    if (kept) this.#kept.delete(place);
-    if (kept) this.#kept.set(place, kept);
-    return kept;
-  }
-
-  set(place: string, index: ReadIndex): void {
-    this.delete(place);
-    this.#kept.set(place, index);
-    this.#bytes += sizeOf(index);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= REMEMBERED_INDEXES || this.#kept.size === 1) return;
-      this.delete(oldest);
-    }
-  }
-
-  delete(place: string): void {
-    const kept = this.#kept.get(place);
-    if (kept) this.#bytes -= sizeOf(kept);
-    this.#kept.delete(place);
-  }
-}
-
-function sizeOf({ index }: ReadIndex): number {
-  return index.length * INDEX_ENTRY_SIZE;
-}
-
-/** Identifies the value of a shard. */
-function placeOf({ key, range }: ChunkLocation): string {
-  return range ? `${key} ${range.offset} ${range.length}` : key;
+/** A shard during one reading. */
+interface OpenShard {
+  /** Its index, once it was asked for; undefined if the shard is not stored. */
+  index?: Promise<ReadIndex | undefined> | undefined;
+  /** The version of all that this reading has read of it. Absent if it has only used what an earlier reading read. */
+  read?: { readonly version: string | undefined };
+  /** True if the index of the earlier reading belongs to an older version. */
+  isReplaced?: boolean;
 }
 
 /**
@@ -75,12 +37,9 @@ export class Shards implements ShardGrid {
   readonly chunksPerShard: readonly number[];
   readonly #place: ChunkStore;
   readonly #array: ShardedArray;
-  readonly #indexes = new Map<string, Promise<ReadIndex | undefined>>();
+  /** By coords, the most recently used last. */
+  readonly #open = new Map<string, OpenShard>();
   readonly #kept: ShardIndexes;
-  /** Versions of the shards that this reading has read from. */
-  readonly #read = new Map<string, string | undefined>();
-  /** Shards whose kept indexes belong to an older version. */
-  readonly #replaced = new Set<string>();
   #format: Promise<ShardFormat> | undefined;
 
   /**
@@ -137,14 +96,14 @@ export class Shards implements ShardGrid {
 
   async locate(coords: readonly number[], options: StoreOptions = {}): Promise<ChunkLocation | undefined> {
     const shard = this.shardOf(coords);
-    const outer = await locationIn(this.#place, shard, options);
+    const { shards } = this.#place;
+    const outer = shards ? await shards.locate(shard, options) : { key: this.#place.chunkKey(shard) };
     if (outer === undefined) return undefined;
     let found: ReadIndex | undefined;
     try {
-      found = await this.#indexAt(shard, outer, options);
+      found = await this.#indexAt(shard.join(), outer, options);
     } catch (error) {
-      const isOld =
-        isZarrflowError(error, "source-changed") && this.#place.shards?.forget(shard, outer.version);
+      const isOld = isZarrflowError(error, "source-changed") && shards?.forget(shard, outer.version);
       if (isOld) return this.locate(coords, options);
       throw error;
     }
@@ -156,65 +115,63 @@ export class Shards implements ShardGrid {
 
   forget(coords: readonly number[], version: string | undefined): boolean {
     const shard = this.shardOf(coords);
-    const name = shard.join();
-    if (this.#read.has(name)) return this.#read.get(name) !== version;
-    this.#indexes.delete(name);
-    this.#replaced.add(name);
+    const open = this.#use(shard.join());
+    if (open.read) return open.read.version !== version;
+    open.index = undefined;
+    open.isReplaced = true;
     this.#place.shards?.forget(shard, version);
     return true;
   }
 
   confirm(coords: readonly number[], version: string | undefined): void {
-    const name = this.shardOf(coords).join();
-    const read = this.#read.get(name);
-    if (this.#read.has(name) && read !== version) throw shardReplaced();
-    if (this.#indexes.has(name)) this.#read.set(name, version);
+    const open = this.#open.get(this.shardOf(coords).join());
+    if (open?.read && open.read.version !== version) throw shardReplaced();
+    if (open) open.read = { version };
   }
 
-  async #indexAt(
-    shard: readonly number[],
-    outer: ChunkLocation,
-    options: StoreOptions,
-  ): Promise<ReadIndex | undefined> {
-    const name = shard.join();
-    const known = this.#indexes.get(name);
-    this.#indexes.delete(name);
-    const index = known ?? this.#keptOrRead(name, outer, options);
-    this.#indexes.set(name, index);
+  /** The shard with this name, which becomes the most recently used one. */
+  #use(name: string): OpenShard {
+    const open = this.#open.get(name) ?? {};
+    this.#open.delete(name);
+    this.#open.set(name, open);
+    return open;
+  }
+
+  async #indexAt(name: string, outer: ChunkLocation, options: StoreOptions): Promise<ReadIndex | undefined> {
+    const open = this.#use(name);
+    const known = open.index;
+    const index = known ?? this.#keptOrRead(open, outer, options);
+    open.index = index;
     try {
-      const { length = 0 } = (await index)?.index ?? {};
-      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, length * INDEX_ENTRY_SIZE));
-      return await index;
+      const found = await index;
+      this.#forgetBeyond(REMEMBERED_INDEXES / Math.max(1, found ? sizeOf(found) : 0));
+      return found;
     } catch (error) {
-      if (this.#indexes.get(name) === index) this.#indexes.delete(name);
+      if (open.index === index) open.index = undefined;
       // Another reader started this read and may have been aborted.
-      if (known && !options.signal?.aborted) return this.#indexAt(shard, outer, options);
+      if (known && !options.signal?.aborted) return this.#indexAt(name, outer, options);
       throw error;
     }
   }
 
-  /** Forgets the least recently used indexes. */
+  /** Forgets the least recently used shards. */
   #forgetBeyond(count: number): void {
-    for (const name of this.#indexes.keys()) {
-      if (this.#indexes.size <= Math.max(MIN_REMEMBERED, count)) return;
-      this.#indexes.delete(name);
-      this.#read.delete(name);
-      this.#replaced.delete(name);
+    for (const name of this.#open.keys()) {
+      if (this.#open.size <= Math.max(MIN_REMEMBERED, count)) return;
+      this.#open.delete(name);
     }
   }
 
   async #keptOrRead(
-    name: string,
+    open: OpenShard,
     outer: ChunkLocation,
     options: StoreOptions,
   ): Promise<ReadIndex | undefined> {
-    const place = placeOf(outer);
-    const kept = this.#replaced.has(name) ? undefined : this.#kept.get(place);
+    const kept = open.isReplaced ? undefined : this.#kept.get(outer);
     if (kept && (outer.version === undefined || outer.version === kept.version)) return kept;
     const index = await this.#readIndex(outer, options);
-    this.#read.set(name, index?.version);
-    if (index) this.#kept.set(place, index);
-    else this.#kept.delete(place);
+    open.read = { version: index?.version };
+    this.#kept.set(outer, index);
     return index;
   }
 
@@ -226,16 +183,18 @@ export class Shards implements ShardGrid {
     if (range && range.length < indexSize) {
       throw corrupt("the shard is shorter than its index", { key, expected: indexSize, found: range.length });
     }
-    const end = range ? range.offset + range.length : undefined;
-    const atStart = { offset: range?.offset ?? 0, length: indexSize };
-    const atEnd = end === undefined ? { suffix: indexSize } : { offset: end - indexSize, length: indexSize };
-    const place = indexLocation === "start" ? atStart : atEnd;
+    const { offset = 0, length } = range ?? {};
+    const atStart = { offset, length: indexSize };
+    const atEnd =
+      length === undefined
+        ? { suffix: indexSize }
+        : { offset: offset + length - indexSize, length: indexSize };
     let version = ifVersion;
     const onVersion = (of: string) => {
       version = of;
     };
     const bytes = await this.#place.store.get(key, {
-      range: place,
+      range: indexLocation === "start" ? atStart : atEnd,
       isLeaf: true,
       ifVersion,
       onVersion,
@@ -249,12 +208,62 @@ export class Shards implements ShardGrid {
   }
 }
 
-async function locationIn(
-  place: ChunkStore,
-  coords: readonly number[],
-  options: StoreOptions,
-): Promise<ChunkLocation | undefined> {
-  return place.shards ? place.shards.locate(coords, options) : { key: place.chunkKey(coords) };
+/** The error for reading parts of two versions of a shard. */
+export function shardReplaced(): ZarrflowError {
+  return sourceChanged("the shard was replaced while it was read");
+}
+
+/** Bytes of decoded indexes to remember. */
+const REMEMBERED_INDEXES = 2 ** 20;
+/** Indexes to remember, however large. */
+const MIN_REMEMBERED = 2;
+
+/** The index of a shard, and the version of the value that it was read from. */
+interface ReadIndex {
+  readonly index: ShardIndex;
+  readonly version: string | undefined;
+}
+
+/** Keeps an array's shard indexes between readings: the most recently used, up to a megabyte, but at least one. */
+export class ShardIndexes {
+  readonly #kept = new Map<string, ReadIndex>();
+  #bytes = 0;
+
+  get(location: ChunkLocation): ReadIndex | undefined {
+    const place = placeOf(location);
+    const kept = this.#kept.get(place);
+    if (kept) this.#kept.delete(place);
+    if (kept) this.#kept.set(place, kept);
+    return kept;
+  }
+
+  /** Keeps the index of the shard at a location, or none if it is not stored. */
+  set(location: ChunkLocation, index: ReadIndex | undefined): void {
+    const place = placeOf(location);
+    this.#delete(place);
+    if (index === undefined) return;
+    this.#kept.set(place, index);
+    this.#bytes += sizeOf(index);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= REMEMBERED_INDEXES || this.#kept.size === 1) return;
+      this.#delete(oldest);
+    }
+  }
+
+  #delete(place: string): void {
+    const kept = this.#kept.get(place);
+    if (kept) this.#bytes -= sizeOf(kept);
+    this.#kept.delete(place);
+  }
+}
+
+/** Identifies the value of a shard. */
+function placeOf({ key, range }: ChunkLocation): string {
+  return range ? `${key} ${range.offset} ${range.length}` : key;
+}
+
+function sizeOf({ index }: ReadIndex): number {
+  return index.length * INDEX_ENTRY_SIZE;
 }
 
 /** Bytes of the indexes held while shards are read: remembered indexes, or those looked up ahead. */
@@ -262,6 +271,6 @@ export function indexFootprint(sizes: ShardSizes): number {
   const { shape, shardShape } = sizes;
   if (shardShape === undefined) return 0;
   const size = INDEX_ENTRY_SIZE * product(chunksPerShard(sizes) ?? []);
-  const held = Math.max((MIN_REMEMBERED + SHARDS_AHEAD) * size, REMEMBERED_INDEXES);
+  const held = Math.max((MIN_REMEMBERED + RUNS_AHEAD) * size, REMEMBERED_INDEXES);
   return Math.min(size * product(gridShape(shape, shardShape)), held);
 }

@@ -2,8 +2,8 @@ import { openArray, type Range, type ZarrArray, type ZarrNode } from "../../src/
 import type { NodeMetadata } from "../../src/meta/array-metadata.ts";
 import type { WriteOptions } from "../../src/meta/format.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
-import { chunksOf } from "../../src/run/slabs/selected-chunks.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
+import { chunkRefs } from "../../src/streams/chunk-refs.ts";
 import { decodeChunks, encodeChunks, readChunks, writeChunks } from "../../src/streams/index.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 import { type JsonObject, type JsonValue, jsonEqual } from "../../src/util/json-value.ts";
@@ -85,8 +85,7 @@ export async function rewriteArray(
   for (const [key, bytes] of documents) await store.set(key, bytes);
   const target = await openArray({ store, path });
   const [from, to] = [source.innerChunks(1), target.innerChunks(1)];
-  const all = { start: from.shape.map(() => 0), step: from.shape.map(() => 1), shape: from.shape };
-  await readChunks(from, chunksOf(from, all))
+  await readChunks(from, chunkRefs(from))
     .pipeThrough(decodeChunks(from))
     .pipeThrough(encodeChunks(to, { writeEmptyChunks: true }))
     .pipeTo(writeChunks({ store, path, chunkKey: (coords) => to.chunkKey(coords), shards: to.shards }));

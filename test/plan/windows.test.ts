@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { largestSlab } from "../../src/plan/slabs.ts";
 import { searchWindow } from "../../src/plan/window-search.ts";
 import { chunkVisits } from "../../src/plan/windows.ts";
-import { chunkRefs } from "../../src/streams/chunk-refs.ts";
 import { type Axis, chunksHit } from "../../src/streams/selection.ts";
 import { product } from "../../src/util/shape.ts";
 
@@ -52,35 +51,6 @@ describe("chunks that windows touch", () => {
     expect(chunkVisits({ start: 5, step: 3, count: 2 ** 50, sourceChunk: 1000 }, 1)).toBe(2 ** 50);
     expect(chunkVisits({ start: 0, step: 2, count: 2 ** 50, sourceChunk: 4 }, 2)).toBe(2 ** 49);
   });
-});
-
-describe("references to chunks", () => {
-  const hit = (count: number, sourceChunk: number, step = 1) =>
-    chunksHit({ start: 0, step, count, sourceChunk }, 0, count);
-
-  test("come in C order without shards, else shard by shard", () => {
-    const grid = { shape: [4, 8], chunkShape: [1, 2] };
-    const coords = (shards: { shardShape?: number[] }) =>
-      [...chunkRefs({ ...grid, ...shards }, [hit(4, 1), hit(8, 2)])].map((ref) => ref.coords.join(""));
-    expect(coords({})).toEqual("00 01 02 03 10 11 12 13 20 21 22 23 30 31 32 33".split(" "));
-    expect(coords({ shardShape: [2, 4] })).toEqual(
-      "00 01 10 11 02 03 12 13 20 21 30 31 22 23 32 33".split(" "),
-    );
-  });
-
-  test("leave out what a step passes over", () => {
-    const refs = [...chunkRefs({ shape: [20], chunkShape: [2], shardShape: [6] }, [hit(4, 2, 5)])];
-    const found = refs.map(({ index, coords, region }) => `${index}: ${coords} at ${region.start}`);
-    expect(found).toEqual(["0: 0 at 0", "1: 2 at 4", "2: 5 at 10", "3: 7 at 14"]);
-  });
-
-  test("are there at once, however many there are", () => {
-    const huge = 2 ** 50;
-    for (const shardShape of [[huge], [2 ** 20]]) {
-      const refs = chunkRefs({ shape: [huge], chunkShape: [2], shardShape }, [hit(huge, 2)]);
-      for (const index of [0, 1]) expect(refs.next().value).toMatchObject({ index, coords: [index] });
-    }
-  }, 1000);
 });
 
 describe("the window that is searched", () => {

@@ -5,8 +5,9 @@ import type { GetOptions } from "../../src/stores/store.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
+import type { ReadChunksOptions } from "../../src/streams/chunk-reader.ts";
+import { coalescingPolicy } from "../../src/streams/coalesced-reads.ts";
 import { readChunks } from "../../src/streams/read-chunks.ts";
-import { type ReadChunksOptions, together } from "../../src/streams/read-options.ts";
 import { mergeRanges } from "../../src/util/byte-range.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { given } from "../support/given.ts";
@@ -312,21 +313,17 @@ interface Case {
   readonly chunk?: number;
   readonly limit?: number;
   readonly perChunk?: number;
-  readonly isFar?: boolean;
+  readonly isRemote?: boolean;
 }
 
 /** Lengths of the requests for chunks that lie side by side, and the leases of each. */
-function requests({ count = 64, chunk = 256 * KIB, limit = 256 * MIB, perChunk, isFar = true }: Case) {
+function requests({ count = 64, chunk = 256 * KIB, limit = 256 * MIB, perChunk, isRemote = true }: Case) {
   const inFlight =
     limit === 0 ? undefined : { budget: new ByteBudget(limit), bytesPerChunk: perChunk ?? 3 * chunk };
-  const reading = together<{ range: { offset: number; length: number } }>({
-    inFlight,
-    isFar,
-    bytesOf: ({ range }) => range.length,
-  });
-  const parts = Array.from({ length: count }, (_, i) => ({ range: { offset: i * chunk, length: chunk } }));
-  const merged = mergeRanges(parts, { fits: reading.fits, mostTogether: Number.POSITIVE_INFINITY });
-  return merged.map((range) => [range.length / KIB, reading.leases(range.parts, range.length)]);
+  const { fits, leasesFor } = coalescingPolicy({ inFlight, isRemote });
+  const chunks = Array.from({ length: count }, (_, i) => ({ range: { offset: i * chunk, length: chunk } }));
+  const merged = mergeRanges(chunks, { fits, mostTogether: Number.POSITIVE_INFINITY });
+  return merged.map((range) => [range.length / KIB, leasesFor(range.parts, range.length)]);
 }
 
 describe("chunks that are read in one request", () => {
@@ -334,7 +331,7 @@ describe("chunks that are read in one request", () => {
     expect(requests({})).toEqual(Array.from({ length: 4 }, () => [4096, 16]));
     expect(requests({ chunk: MIB, count: 16 })).toEqual(Array.from({ length: 2 }, () => [8192, 8]));
     expect(requests({ chunk: 16 * KIB, count: 128 })).toEqual(Array.from({ length: 2 }, () => [1024, 64]));
-    expect(requests({ isFar: false, count: 8 })).toEqual(Array.from({ length: 2 }, () => [1024, 4]));
+    expect(requests({ isRemote: false, count: 8 })).toEqual(Array.from({ length: 2 }, () => [1024, 4]));
   });
 
   it("are so few that four requests fit what may be in flight", () => {
@@ -348,7 +345,7 @@ describe("chunks that are read in one request", () => {
   it("take more leases far away where those of the parts are too small, and are apart near", () => {
     const chunk = 64 * KIB;
     expect(requests({ chunk, perChunk: chunk, count: 16 })).toEqual([[1024, 32]]);
-    expect(requests({ chunk, perChunk: chunk, count: 2, isFar: false })).toEqual([
+    expect(requests({ chunk, perChunk: chunk, count: 2, isRemote: false })).toEqual([
       [64, 1],
       [64, 1],
     ]);

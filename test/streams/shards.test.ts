@@ -255,11 +255,11 @@ test("the index that was wanted last is kept, however large", () => {
   const indexOf = (length: number) => ({ index: ShardIndex.empty(length), version: undefined });
   const kept = new ShardIndexes();
   const [small, large] = [indexOf(16), indexOf(2 ** 18)];
-  kept.set("small", small);
-  kept.set("large", large);
-  expect([kept.get("small"), kept.get("large")]).toEqual([undefined, large]);
-  kept.set("small", small);
-  expect([kept.get("small"), kept.get("large")]).toEqual([small, undefined]);
+  kept.set({ key: "small" }, small);
+  kept.set({ key: "large" }, large);
+  expect([kept.get({ key: "small" }), kept.get({ key: "large" })]).toEqual([undefined, large]);
+  kept.set({ key: "small" }, small);
+  expect([kept.get({ key: "small" }), kept.get({ key: "large" })]).toEqual([small, undefined]);
 });
 
 test("a part of a chunk has the length of all of it, and all parts of a shard one version", async () => {

@@ -1,15 +1,12 @@
 import { loadCodecs, type PlacedCodec } from "../../codecs/chain/codec-chain.ts";
-import { type CodecPipeline, chunkSpecOf } from "../../codecs/codec.ts";
-import { maxStoredSize } from "../../codecs/limits.ts";
+import { chunkSpecOf } from "../../codecs/codec.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
-import { chunksOf } from "../../run/slabs/selected-chunks.ts";
 import type { KeyEntry, ListableStore, StoreOptions, StoreSpec } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
-import { decodeChunks, decodeFootprint } from "../../streams/decode-chunks.ts";
-import { readChunks } from "../../streams/read-chunks.ts";
+import { decodedChunks, memoryPerChunk } from "../../streams/read-chunks.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { type LeftoverOptions, leftoversAt } from "../../targets/leftovers.ts";
 import { holderOf, readLock } from "../../targets/store-lock.ts";
@@ -320,39 +317,32 @@ const AHEAD = 4;
 export function decodeCheck(
   maxMemory: number,
 ): (chunk: StoredChunk, context: { signal: AbortSignal }) => Promise<ValidateFinding | undefined> {
-  const budget = new ByteBudget(maxMemory);
+  const sharedMemory = new ByteBudget(maxMemory);
   const buffers = new BufferPool(maxMemory);
-
   const zeros = new StoredZeros();
 
   const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<ValidateFinding | undefined> => {
     const array = chunk.array.innerChunks();
-    const pipeline = await array.pipeline();
-    const maxEncodedSize = maxStoredSize(pipeline);
-    const encodedSize = array.shards ? 0 : Math.min(chunk.size, maxEncodedSize);
-    const bytesPerChunk = memoryOf(pipeline, encodedSize);
-    const ahead = array.shards ? AHEAD : 1;
-    const lease = await budget.acquire(
-      Math.min(ahead * bytesPerChunk, Math.max(maxMemory, bytesPerChunk)),
-      signal,
-    );
-    const inFlight = { budget: new ByteBudget(lease.bytes), bytesPerChunk };
     const { start, shape } = chunkRegion(chunk.coords, chunk.array.chunkShape, chunk.array.shape);
-    const refs = chunksOf(array, { start, step: start.map(() => 1), shape });
+    const selection = { start, step: start.map(() => 1), shape };
+    const ahead = AHEAD * memoryPerChunk(array, await array.pipeline(), buffers);
+    const decoded = decodedChunks(array, selection, {
+      concurrency: AHEAD,
+      maxMemory: Math.min(ahead, maxMemory),
+      sharedMemory,
+      storedSize: array.shards ? undefined : chunk.size,
+      whole: true,
+      buffers,
+      signal,
+    });
     let found: ValidateFinding | undefined;
-    try {
-      const options = { concurrency: ahead, inFlight, maxEncodedSize, buffers, signal };
-      const decoded = readChunks(array, refs, options).pipeThrough(decodeChunks(array, { buffers }));
-      for await (const inner of decoded) {
-        found ??= zeros.look(chunk.array, chunk.key, inner);
-        if (inner.data) buffers.give(inner.data.bytes);
-        inner.release?.();
-      }
-      if (array.shards) await chunk.array.store.checks?.check(chunk.key, { signal });
-      return found;
-    } finally {
-      lease.release();
+    for await (const inner of decoded) {
+      found ??= zeros.look(chunk.array, chunk.key, inner);
+      if (inner.data) buffers.give(inner.data.bytes);
+      inner.release?.();
     }
+    if (array.shards) await chunk.array.store.checks?.check(chunk.key, { signal });
+    return found;
   };
   return async (chunk, { signal }) => {
     try {
@@ -362,9 +352,4 @@ export function decodeCheck(
       return { ...faultFinding(error, "broken-chunk", chunk.array.path), key: chunk.key };
     }
   };
-}
-
-/** Bytes that decoding one chunk of this stored size takes. */
-function memoryOf({ decodedSize, scratchSize, maxEncodedSize }: CodecPipeline, size: number): number {
-  return decodeFootprint({ decodedSize, scratchSize, maxEncodedSize: Math.max(size, maxEncodedSize) });
 }

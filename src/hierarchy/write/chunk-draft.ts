@@ -3,22 +3,16 @@ import type { DataType } from "../../meta/data-type.ts";
 import type { DataTypeName } from "../../meta/data-type-name.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import type { Assembly } from "../../streams/assemble.ts";
-import {
-  type ChunkCodec,
-  type ChunkRef,
-  type ChunkStore,
-  type DecodedChunk,
-  type Region,
-  withChunkContext,
-} from "../../streams/chunk.ts";
-import { decodeChunks } from "../../streams/decode-chunks.ts";
+import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
+import { chunkReader } from "../../streams/chunk-reader.ts";
+import { chunkDecoder } from "../../streams/decode-chunks.ts";
 import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { readChunks } from "../../streams/read-chunks.ts";
-import { chunkTooLarge } from "../../streams/read-options.ts";
-import { beginAssembly, chunksIn, type RegridTarget, regrid } from "../../streams/regrid.ts";
-import { chunkRegion, intersect, wholeSelection } from "../../streams/selection.ts";
+import { decodedChunks, type ReadableArray } from "../../streams/read-chunks.ts";
+import { beginAssembly, type RegridTarget, regrid } from "../../streams/regrid.ts";
+import { chunkRegion, intersect, type Selection, wholeSelection } from "../../streams/selection.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
+import { untilAborted } from "../../util/abort.ts";
 import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { invalidOption, isObject } from "../../util/options.ts";
@@ -150,21 +144,11 @@ async function readStored(
   buffers: Buffers,
   signal: AbortSignal,
 ): Promise<DecodedChunk> {
-  const key = target.chunkKey(ref.coords);
   if (target.store.singleWriter) throw cannotReadBack(target, ref);
-  try {
-    const pipeline = await target.pipeline();
-    const limit = maxStoredSize(pipeline);
-    const allocate = (size: number) => {
-      if (size > limit) throw chunkTooLarge(size, limit);
-      return buffers.take(size);
-    };
-    const bytes = await target.store.get(key, { isLeaf: true, signal, allocate });
-    const data = bytes && (await pipeline.decode(bytes, buffers));
-    return { ...ref, data };
-  } catch (error) {
-    throw withChunkContext(error, target, { coords: ref.coords, key });
-  }
+  const maxEncodedSize = maxStoredSize(await target.pipeline());
+  const read = chunkReader(target, { buffers, maxEncodedSize });
+  const decode = chunkDecoder(target, { buffers });
+  return decode(await read(ref, { signal }));
 }
 
 function cannotReadBack({ store, path }: WrittenArray, { coords }: ChunkRef): ZarrflowError {
@@ -291,7 +275,7 @@ interface AppendOptions {
   readonly signal: AbortSignal;
 }
 
-type FrameTarget = GrowingArray & RegridTarget & ChunkStore<WritableStore> & ChunkCodec;
+type FrameTarget = GrowingArray & RegridTarget & ReadableArray & { readonly store: WritableStore };
 
 /** Appends frames to an array, one row of chunks after another. */
 export async function appendFrames(
@@ -306,11 +290,8 @@ export async function appendFrames(
     .pipeThrough(encodeChunks(array, { buffers, writeEmptyChunks }))
     .pipeTo(writeChunks(array, { buffers, concurrency, removeMissing: true, signal }), { signal });
   const feed = async () => {
-    const maxEncodedSize = maxStoredSize(await array.pipeline());
-    const stored = readChunks(array, begun, { maxEncodedSize, buffers }).pipeThrough(
-      decodeChunks(array, { buffers }),
-    );
-    await stored.pipeTo(writable, { preventClose: true, signal });
+    const stored = untilAborted(decodedChunks(array, begun, { buffers, signal }), signal);
+    await streamFrom(stored).pipeTo(writable, { preventClose: true, signal });
     await pieces.pipeTo(writable, { signal });
   };
   for (const end of await Promise.allSettled([feed(), written])) {
@@ -318,13 +299,16 @@ export async function appendFrames(
   }
 }
 
-/** The chunks of a last row that is incomplete. */
-function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] {
+/** The items of a last row of chunks that is incomplete. */
+function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): Selection {
   const [rows = 0, ...others] = shape;
   const begun = rows % (chunk.shape[0] ?? 1);
-  const row = { start: [rows - begun, ...others.map(() => 0)], shape: [begun, ...others] };
-  const coords = [...chunksIn(row, chunk.shape)];
-  if (coords.length > 0 && store.singleWriter) {
+  const row = {
+    start: [rows - begun, ...others.map(() => 0)],
+    step: shape.map(() => 1),
+    shape: [begun, ...others],
+  };
+  if (product(row.shape) > 0 && store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
       "the last chunks are already written and cannot be changed",
@@ -335,7 +319,7 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] 
       },
     );
   }
-  return coords.map((at, index) => ({ index, coords: at, region: chunkRegion(at, chunk.shape, shape) }));
+  return row;
 }
 
 /** Pulls from `frames`. Canceling does not wait for a frame that is still pending. */

@@ -9,13 +9,13 @@ import { withErrorContext } from "../error-context.ts";
 import { assertKey } from "../key.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type {
+  AdjacentReads,
   GetOptions,
   GetSyncOptions,
   KeyEntry,
   ListableStore,
   ListedEntry,
   ListOptions,
-  Neighbors,
   ReadPart,
   StoreFinding,
   StoreOptions,
@@ -80,7 +80,7 @@ export class ZipStore implements ListableStore {
   readonly comment?: Uint8Array;
 
   /** Present if the archive is remote. */
-  readonly neighbors?: Neighbors;
+  readonly adjacentReads?: AdjacentReads;
 
   readonly #parts = new PartChecks();
   readonly checks: ValueChecks = this.#valueChecks();
@@ -110,7 +110,7 @@ export class ZipStore implements ListableStore {
     if (reader.readSync) this.getSync = (key, options) => this.#readSync(key, options);
     const { near } = this.#entries;
     if (near) {
-      this.neighbors = {
+      this.adjacentReads = {
         placeOf: (key) => this.#placeOf(key),
         hold: (part, offset, options) => this.#hold(near, part, offset, options),
       };

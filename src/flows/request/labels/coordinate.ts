@@ -1,5 +1,4 @@
 import { fillData } from "../../../codecs/filled-data.ts";
-import { maxStoredSize } from "../../../codecs/limits.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import type { Label } from "../../../hierarchy/slice-option.ts";
 import { packingOf, unpacked } from "../../../meta/conventions/cf/packing.ts";
@@ -12,10 +11,8 @@ import {
   timeCodingOf,
 } from "../../../meta/conventions/cf/time.ts";
 import type { DataType } from "../../../meta/data-type.ts";
-import { chunksOf } from "../../../run/slabs/selected-chunks.ts";
 import { typedValues } from "../../../run/slabs/typed-values.ts";
-import { decodeChunks } from "../../../streams/decode-chunks.ts";
-import { readChunks } from "../../../streams/read-chunks.ts";
+import { decodedChunks } from "../../../streams/read-chunks.ts";
 import { plainBuffers } from "../../../util/bytes.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { compareUtf8 } from "../../../util/names.ts";
@@ -94,9 +91,8 @@ export class Coordinate {
     this.#items += length;
     if (this.#items * KEY_BYTES > maxMemory) throw this.#tooLarge();
     const pipeline = await array.pipeline();
-    const refs = chunksOf(array, { start: [start], step: [1], shape: [length] });
-    const reading = { concurrency, maxEncodedSize: maxStoredSize(pipeline), signal };
-    for await (const piece of readChunks(array, refs, reading).pipeThrough(decodeChunks(array))) {
+    const selection = { start: [start], step: [1], shape: [length] };
+    for await (const piece of decodedChunks(array, selection, { concurrency, signal })) {
       const values = typedValues(
         piece.data ?? fillData(pipeline.spec, plainBuffers),
         array.metadata.dataType,
