@@ -1,11 +1,10 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setImmediate } from "node:timers/promises";
+import { vi } from "vitest";
+import { Exchange } from "../../src/stores/http/exchange.ts";
 import type { S3Seen, S3Server } from "./s3-server.ts";
 
 /** Turns of the event loop without a new request after which all that wait are answered. */
 const QUIET = 100;
-/** Told by Node of each request that this process sends, long before a busy machine brings it to the server. */
-const SENT = "http.client.request.start";
 
 /** Requests of one round trip, as `METHOD key`. */
 export type Round = readonly string[];
@@ -31,10 +30,15 @@ export function inRounds(server: S3Server): { readonly rounds: readonly Round[];
     current = [];
     for (const go of waiting.splice(0)) go();
   };
-  const isSent = () => {
+  // a request is counted when this process sends it, long before a busy machine brings it to the server
+  const { send } = Exchange.prototype;
+  const sending = vi.spyOn(Exchange.prototype, "send").mockImplementation(function (
+    this: Exchange,
+    ...request
+  ) {
     sent++;
-  };
-  subscribe(SENT, isSent);
+    send.apply(this, request);
+  });
   server.fault = async (_, request) => {
     come++;
     current.push(nameOf(request));
@@ -45,7 +49,7 @@ export function inRounds(server: S3Server): { readonly rounds: readonly Round[];
   return {
     rounds,
     end() {
-      unsubscribe(SENT, isSent);
+      sending.mockRestore();
       server.fault = undefined;
       come = 0;
       waiting = [];
