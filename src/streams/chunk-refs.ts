@@ -14,7 +14,7 @@ import {
 } from "./selection.ts";
 
 /** A grid of chunks, possibly in shards. Every opened array has one. */
-export interface ChunkGrid {
+export interface ShardedGrid {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
   /** Absent without shards. */
@@ -28,7 +28,7 @@ export interface ChunkGrid {
  * @param items part of the selection's result; all of it by default
  */
 export function* chunkRefs(
-  { shape, chunkShape, shards }: ChunkGrid,
+  { shape, chunkShape, shards }: ShardedGrid,
   selection: Selection = wholeSelection(shape),
   items?: Region,
 ): Generator<ChunkRef> {

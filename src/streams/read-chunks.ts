@@ -15,7 +15,7 @@ import {
   isSharded,
 } from "./chunk.ts";
 import { chunkReader, READ_CHUNKS_OPTIONS, type ReadChunksOptions } from "./chunk-reader.ts";
-import { type ChunkGrid, chunkRefs, narrowRefs } from "./chunk-refs.ts";
+import { chunkRefs, narrowRefs, type ShardedGrid } from "./chunk-refs.ts";
 import { chunksInObject, readCoalesced } from "./coalesced-reads.ts";
 import { chunkDecoder, decodeFootprint } from "./decode-chunks.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
@@ -50,7 +50,7 @@ export function readChunks(
 }
 
 /** An array whose chunks can be read and decoded. Every opened array is one. */
-export type ReadableArray = ChunkStore & ChunkCodec & ChunkGrid;
+export type ReadableArray = ChunkStore & ChunkCodec & ShardedGrid;
 
 export interface DecodedChunksOptions {
   /** Reads in flight; 16 by default. */

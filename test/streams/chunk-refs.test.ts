@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Region } from "../../src/streams/chunk.ts";
-import { type ChunkGrid, chunkRefs } from "../../src/streams/chunk-refs.ts";
+import { chunkRefs, type ShardedGrid } from "../../src/streams/chunk-refs.ts";
 
 describe("references to chunks", () => {
   test("come in C order without shards, else shard by shard", () => {
     const grid = { shape: [4, 8], chunkShape: [1, 2] };
-    const coords = (shards?: ChunkGrid["shards"]) =>
+    const coords = (shards?: ShardedGrid["shards"]) =>
       [...chunkRefs({ ...grid, shards })].map((ref) => ref.coords.join(""));
     expect(coords()).toEqual("00 01 02 03 10 11 12 13 20 21 22 23 30 31 32 33".split(" "));
     expect(coords({ chunksPerShard: [2, 2] })).toEqual(

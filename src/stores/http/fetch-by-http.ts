@@ -32,7 +32,7 @@ export const fetchByHttp: PlainFetch = (url, { method = "GET", headers = {}, bod
     exchange.send(head, bytes?.length ? bytes : undefined);
   });
 
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+const NOT_SENT = /[^\t\x20-\x7e\x80-\xff]/;
 
 function requestHead(
   { host, pathname, search }: URL,
@@ -47,7 +47,7 @@ function requestHead(
     head += `content-length: ${length ?? 0}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? "";
-    if (UNSENDABLE.test(value)) throw new TypeError(`the header ${name} contains invalid characters`);
+    if (NOT_SENT.test(value)) throw new TypeError(`the header ${name} contains invalid characters`);
     head += `${name}: ${value}\r\n`;
   }
   return `${head}\r\n`;

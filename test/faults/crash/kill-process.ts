@@ -1,8 +1,8 @@
 // Imported into a process before all else (`node --import`): sends it a signal as its first thread makes its n-th
 // mutating file call, or request over HTTP.
 import fs from "node:fs";
-import http from "node:http";
 import { syncBuiltinESMExports } from "node:module";
+import { Socket } from "node:net";
 import { isMainThread } from "node:worker_threads";
 import { Cut } from "./cut.ts";
 import { cutting, withCutFiles } from "./cut-files.ts";
@@ -19,13 +19,11 @@ if (isMainThread) {
   process.on("exit", () => writeFileSync(CALLS_FILE, `${cut.calls}`));
   replaceCalls(fs.promises, withCutFiles(fs.promises, true));
   replaceCalls(fs, withCutFiles(fs, false));
-  const { request } = http;
-  replaceCalls(http, {
-    request(options: http.RequestOptions, onAnswer: () => void) {
-      if (options.method === "PUT" || options.method === "POST" || options.method === "DELETE") cut.mutate();
-      return request(options, onAnswer);
-    },
-  });
+  const { write } = Socket.prototype;
+  Socket.prototype.write = function (this: Socket, ...args: Parameters<Socket["write"]>) {
+    if (/^(?:PUT|POST|DELETE) /.test(typeof args[0] === "string" ? args[0] : "")) cut.mutate();
+    return write.apply(this, args);
+  } as typeof write;
   syncBuiltinESMExports();
 }
 
