@@ -95,7 +95,7 @@ async function runHereBy(scheduler: Scheduler, plan: Plan, options: PlanTasksOpt
   const opened = <S extends Store>(store: S) => (isBlocking ? withBlockingCalls(store, before) : store);
   const stores = { source: opened(options.source), target: opened(options.build.store) };
   // Stores supplied by the program may keep or detach the buffers that they receive.
-  const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).isReopenable);
+  const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).opensAnywhere);
   const { buffers, close } = taskBuffers(plan, { ...scheduler.buffers, leave });
   const run = taskRunner({
     ...options,

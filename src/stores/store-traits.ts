@@ -10,7 +10,7 @@ export interface StoreTraits {
   /** True if a single writer writes one value after another. */
   readonly hasSingleWriter: boolean;
   /** True if another thread can open the same store by its spec. */
-  readonly isReopenable: boolean;
+  readonly opensAnywhere: boolean;
 }
 
 /** True if the spec names a zip, as a file or as a value. Zips are only replaced as a whole. */
@@ -21,17 +21,17 @@ export function isZip({ kind }: StoreSpec): boolean {
 export function storeTraits(spec: StoreSpec): StoreTraits {
   switch (spec.kind) {
     case "directory":
-      return { isFileBacked: true, isRemote: false, hasSingleWriter: false, isReopenable: true };
+      return { isFileBacked: true, isRemote: false, hasSingleWriter: false, opensAnywhere: true };
     case "zip":
-      return { isFileBacked: true, isRemote: false, hasSingleWriter: true, isReopenable: true };
+      return { isFileBacked: true, isRemote: false, hasSingleWriter: true, opensAnywhere: true };
     case "zip-value":
       return { ...storeTraits(spec.store), isFileBacked: false, hasSingleWriter: true };
     case "http":
     case "s3":
-      return { isFileBacked: false, isRemote: true, hasSingleWriter: false, isReopenable: true };
+      return { isFileBacked: false, isRemote: true, hasSingleWriter: false, opensAnywhere: true };
     case "memory":
     case "object":
-      return { isFileBacked: false, isRemote: false, hasSingleWriter: false, isReopenable: false };
+      return { isFileBacked: false, isRemote: false, hasSingleWriter: false, opensAnywhere: false };
   }
 }
 

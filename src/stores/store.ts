@@ -233,7 +233,7 @@ export interface StoreWriter {
 export interface UploadOptions extends WriterOptions, UploadNotes {}
 
 /** Writes a value in parts. Another writer, even of another process, can continue where this one stopped. */
-export interface UploadWriter extends StoreWriter, LeavableUpload {}
+export interface UploadWriter extends StoreWriter, PausableUpload {}
 
 /**
  * Copies a listed value of another store to the key `to`, completely or not at all. Returns its size in bytes, or
@@ -432,7 +432,7 @@ export interface UploadNotes {
 }
 
 /** An upload that can be left for another writer. */
-export interface LeavableUpload {
+export interface PausableUpload {
   /** The parts of `begun` that are kept: writing continues after their bytes. */
   readonly kept: readonly UploadedPart[];
   /** Stops writing and leaves the parts that the store has. Resolves when no part is in flight. */

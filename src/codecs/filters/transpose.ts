@@ -23,10 +23,10 @@ export const createTranspose: CodecFactory = (configuration, { spec }) => {
 };
 
 function transpose(data: ChunkData, order: readonly number[], buffers: Buffers): ChunkData {
-  return data.kind === "fixed" ? restride(data, order) : move(data, order, buffers);
+  return data.kind === "fixed" ? permuteStrides(data, order) : move(data, order, buffers);
 }
 
-function restride(data: FixedData, order: readonly number[]): FixedData {
+function permuteStrides(data: FixedData, order: readonly number[]): FixedData {
   return { ...data, shape: permute(data.shape, order), strides: permute(data.strides, order) };
 }
 
