@@ -293,6 +293,7 @@ describe("attributes of CF", () => {
       ...scene({}, { ...CF, cell_methods }),
       flags: { shape: [8, 12], dims: ["y", "x"], attributes: { units: "1", flag_values: [0, 1] } },
       plain: { shape: [8, 12], dims: ["y", "x"] },
+      y: { shape: [8], dims: ["y"], attributes: { units: "m" } },
     });
     const { at, warnings } = await levelsOf(url, { levels: 3 });
     expect(await at("0/b02")).toMatchObject({ ...CF, cell_methods });
@@ -301,7 +302,8 @@ describe("attributes of CF", () => {
       cell_methods: "time: mean y: x: mean",
     });
     expect(await at("1/flags")).toMatchObject({ cell_methods: "y: x: mode" });
-    for (const path of ["1/plain", "1/y"]) expect(await at(path)).toEqual({});
+    expect(await at("1/plain")).toEqual({});
+    expect(await at("1/y")).toEqual({ units: "m" });
     const words = "dropped: the target has other items than those it was computed from";
     expect(warnings).toEqual([`b02: \`actual_range\`, \`STATISTICS_MEAN\` ${words}`]);
     const most = await levelsOf(url, { method: "max", factor: { x: 2, y: 1 } });

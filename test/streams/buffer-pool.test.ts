@@ -21,6 +21,23 @@ describe("BufferPool", () => {
     expect(second.buffer).not.toBe(a.buffer);
   });
 
+  it("takes back a buffer that another thread returns, once, if it is one that was taken", () => {
+    const pool = new BufferPool(2 ** 20);
+    const view = pool.take(4 * KIB);
+    pool.returned(view, new ArrayBuffer(8 * KIB));
+    pool.returned(new Uint8Array(4 * KIB), new ArrayBuffer(4 * KIB));
+    const sent = new ArrayBuffer(4 * KIB);
+    pool.returned(view, sent);
+    expect(pool.taken).toBe(4 * KIB);
+    pool.give(view);
+    expect([pool.taken, pool.take(4 * KIB).buffer === sent]).toEqual([0, true]);
+    const other = new BufferPool(2 ** 20);
+    const kept = other.take(4 * KIB);
+    other.returned(kept, new ArrayBuffer(8 * KIB));
+    other.give(kept);
+    expect(other.take(4 * KIB).buffer).toBe(kept.buffer);
+  });
+
   it("counts what is taken by the buffer behind it: at most a quarter more than asked, from 4 KiB on", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 22 }), (length) => {
