@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { clean } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
@@ -203,6 +204,25 @@ describe("openInPlaceBuild", () => {
     expect(robbed.lockLost?.reason).toMatchObject(LOCKED);
     await robbed.discard();
     expect(keys()).toEqual([LOCK]);
+  });
+
+  it("renews a lock that processes share once a turn, by the first of them", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    const first = await StoreLock.take(store, { joint: "plan" });
+    vi.advanceTimersByTime(5_000);
+    const second = await StoreLock.take(store, { joint: "plan" });
+    const [reads, writes] = [vi.spyOn(store, "get"), vi.spyOn(store, "set")];
+    for (let turn = 1; turn <= 3; turn++) {
+      for (const [i, milliseconds] of [25_000, 5_000].entries()) {
+        vi.advanceTimersByTime(milliseconds);
+        await until(() => reads.mock.calls.length === 2 * turn - 1 + i);
+        await Promise.all(reads.mock.results.map(({ value }) => value));
+        await setImmediate();
+        await Promise.all(writes.mock.results.map(({ value }) => value));
+      }
+      expect(writes).toHaveBeenCalledTimes(turn);
+    }
+    for (const lock of [first, second]) await lock?.release();
   });
 
   it("publishes nothing, and removes nothing, once another run has taken over", async () => {
