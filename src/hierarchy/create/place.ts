@@ -203,9 +203,10 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
   return {
     layout,
     async begin() {
-      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
       const onTaken = () => assertUnlockedAbove(hierarchyAround, { signal });
+      // first, because a node that another run is changing may lack its documents
       await onTaken();
+      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
       const build = await openTargetBuild(spec, { ifExists, onTaken });
       const publish = async (documents: Documents) => {
         await createShared(build.store, zarrFormat, { signal });
