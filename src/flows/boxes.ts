@@ -5,7 +5,7 @@ import { assertBudget } from "../streams/budget-too-small.ts";
 import { type BufferPool, pooledSize } from "../streams/buffer-pool.ts";
 import type { Region } from "../streams/chunk.ts";
 import { readItems } from "../streams/read-chunks.ts";
-import { intersect } from "../streams/selection.ts";
+import { intersect, selectionOf } from "../streams/selection.ts";
 import { coordsOf, product } from "../util/shape.ts";
 
 export interface CopyBoxesOptions {
@@ -46,7 +46,7 @@ export async function copyBoxes(
   const options = { concurrency: atOnce, buffers, signal };
   for (const box of windowsOf(region, growWindow(unit, region.shape, most))) {
     const start = box.start.map((at, d) => at - (shift[d] ?? 0));
-    const data = await readItems(source, { start, step: start.map(() => 1), shape: box.shape }, options);
+    const data = await readItems(source, selectionOf({ start, shape: box.shape }), options);
     for (const one of targets) await writeBox(one, box, data, { ...options, writeEmptyChunks });
     buffers.give(data.bytes);
     onItems(product(box.shape));

@@ -38,7 +38,7 @@ import {
   memoryPerChunk,
   readItems,
 } from "../streams/read-chunks.ts";
-import { boxInPiece, chunkRegion, selectedRegions } from "../streams/selection.ts";
+import { boxInPiece, chunkRegion, selectedRegions, selectionOf } from "../streams/selection.ts";
 import { shifted } from "../streams/shift-values.ts";
 import { throwIfAborted, unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/bytes.ts";
@@ -483,7 +483,7 @@ async function valuesAt(
   signal: AbortSignal | undefined,
 ): Promise<TypedValues> {
   const { spec } = await array.pipeline();
-  const selection = { ...region, step: region.start.map(() => 1) };
+  const selection = selectionOf(region);
   for await (const piece of decodedChunks(array, selection, { signal }))
     return typedValuesOf(denseData(piece, spec), array.metadata.dataType);
   throw new TypeError("a requested chunk was not read");

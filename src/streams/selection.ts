@@ -27,7 +27,12 @@ export interface Shift {
 
 /** Selects all of an array of `shape`. */
 export function wholeSelection(shape: readonly number[]): Selection {
-  return { start: shape.map(() => 0), step: shape.map(() => 1), shape };
+  return selectionOf({ start: shape.map(() => 0), shape });
+}
+
+/** Selects every item of a region. */
+export function selectionOf({ start, shape }: Region): Selection {
+  return { start, step: shape.map(() => 1), shape };
 }
 
 /** A run of results along one dimension. */

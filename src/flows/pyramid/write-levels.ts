@@ -8,6 +8,7 @@ import { assertBudget } from "../../streams/budget-too-small.ts";
 import { type BufferPool, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { readItems } from "../../streams/read-chunks.ts";
+import { selectionOf } from "../../streams/selection.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
@@ -154,8 +155,7 @@ export async function writeLevels(
     const scaleTo = (l: number) => level(windowLevel).scale.map((n, d) => n / (level(l).scale[d] ?? 1));
     throwIfAborted(signal);
     const region = regionAt(0, coords, scaleTo(0));
-    const selection = { ...region, step: region.start.map(() => 1) };
-    const data = await readItems(array, selection, { concurrency, buffers, signal });
+    const data = await readItems(array, selectionOf(region), { concurrency, buffers, signal });
     let block: Block = { region, bytes: data.bytes };
     await write(0, block);
     onItems(product(region.shape));

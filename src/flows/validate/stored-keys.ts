@@ -7,7 +7,7 @@ import { folderInPlace } from "../../stores/version.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { decodedChunks, memoryPerChunk } from "../../streams/read-chunks.ts";
-import { chunkRegion } from "../../streams/selection.ts";
+import { chunkRegion, selectionOf } from "../../streams/selection.ts";
 import { type LeftoverOptions, leftoversAt } from "../../targets/leftovers.ts";
 import { holderOf, readLock } from "../../targets/store-lock.ts";
 import { isZarrflowError } from "../../util/errors.ts";
@@ -323,8 +323,7 @@ export function decodeCheck(
 
   const decode = async (chunk: StoredChunk, signal: AbortSignal): Promise<ValidateFinding | undefined> => {
     const array = chunk.array.innerChunks();
-    const { start, shape } = chunkRegion(chunk.coords, chunk.array.chunkShape, chunk.array.shape);
-    const selection = { start, step: start.map(() => 1), shape };
+    const selection = selectionOf(chunkRegion(chunk.coords, chunk.array.chunkShape, chunk.array.shape));
     const ahead = AHEAD * memoryPerChunk(array, await array.pipeline(), buffers);
     const decoded = decodedChunks(array, selection, {
       concurrency: AHEAD,

@@ -10,7 +10,13 @@ import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { decodedChunks, type ReadableArray } from "../../streams/read-chunks.ts";
 import { beginAssembly, type RegridTarget, regrid } from "../../streams/regrid.ts";
-import { chunkRegion, intersect, type Selection, wholeSelection } from "../../streams/selection.ts";
+import {
+  chunkRegion,
+  intersect,
+  type Selection,
+  selectionOf,
+  wholeSelection,
+} from "../../streams/selection.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Buffers, plainBuffers } from "../../util/bytes.ts";
@@ -303,11 +309,7 @@ export async function appendFrames(
 function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): Selection {
   const [rows = 0, ...others] = shape;
   const begun = rows % (chunk.shape[0] ?? 1);
-  const row = {
-    start: [rows - begun, ...others.map(() => 0)],
-    step: shape.map(() => 1),
-    shape: [begun, ...others],
-  };
+  const row = { start: [rows - begun, ...others.map(() => 0)], shape: [begun, ...others] };
   if (product(row.shape) > 0 && store.singleWriter) {
     throw new ZarrflowError(
       "unsupported-operation",
@@ -319,7 +321,7 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): Selection {
       },
     );
   }
-  return row;
+  return selectionOf(row);
 }
 
 /** Pulls from `frames`. Canceling does not wait for a frame that is still pending. */

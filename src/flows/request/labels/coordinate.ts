@@ -13,6 +13,7 @@ import {
 import type { DataType } from "../../../meta/data-type.ts";
 import { typedValues } from "../../../run/slabs/typed-values.ts";
 import { decodedChunks } from "../../../streams/read-chunks.ts";
+import { selectionOf } from "../../../streams/selection.ts";
 import { plainBuffers } from "../../../util/bytes.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { compareUtf8 } from "../../../util/names.ts";
@@ -91,7 +92,7 @@ export class Coordinate {
     this.#items += length;
     if (this.#items * KEY_BYTES > maxMemory) throw this.#tooLarge();
     const pipeline = await array.pipeline();
-    const selection = { start: [start], step: [1], shape: [length] };
+    const selection = selectionOf({ start: [start], shape: [length] });
     for await (const piece of decodedChunks(array, selection, { concurrency, signal })) {
       const values = typedValues(
         piece.data ?? fillData(pipeline.spec, plainBuffers),
